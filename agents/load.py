@@ -1,0 +1,56 @@
+"""Load a policy from what a user types."""
+
+import importlib
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+
+from elicit_gym.agents.baselines import BASELINES
+from elicit_gym.errors import SettingError, UnknownNameError
+from elicit_gym.policy import Policy
+
+__all__ = ["load_policy"]
+
+
+def load_policy(spec: str) -> Policy:
+    """Make the policy that `spec` names.
+
+    Args:
+        spec: the name of a baseline (``naive``, ``ask-many``, ``ask-one``, ``adaptive``, ``random``, ``oracle``), or
+            ``module:Class`` for a class, or a function without arguments, in an importable module or in the current
+            folder.
+
+    Raises:
+        UnknownNameError: no such baseline.
+        SettingError: the module or class cannot be loaded, or what it makes is no policy.
+    """
+    if spec in BASELINES:
+        return BASELINES[spec]()
+    if ":" in spec:
+        return _load_custom(spec)
+    near = get_close_matches(spec, BASELINES, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise UnknownNameError(
+        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; or module:Class for your own."
+    )
+
+
+def _load_custom(spec: str) -> Policy:
+    module_name, _, attribute = spec.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+        policy = factory()
+    except Exception as error:
+        raise SettingError(
+            f"Loading the policy {spec!r}: expected a module and a class in it that takes no arguments, "
+            f"got {type(error).__name__}: {error}. Check the names; the current folder is searched too."
+        ) from error
+    if not isinstance(policy, Policy):
+        raise SettingError(
+            f"Loading the policy {spec!r}: expected an object with name, reset(seed) and act(history), "
+            f"got {type(policy).__name__}. Add what is missing."
+        )
+    return policy

@@ -1,0 +1,165 @@
+"""The exception tree, and the one boundary that attributes a failure to whoever caused it.
+
+::
+
+    ElicitGymError
+    ├── ScenarioError (ValueError)        a scenario file breaks a rule; `.problems` lists all of them
+    ├── UnknownNameError (LookupError)    a name that no registry knows; suggests the nearest
+    ├── SettingError (ValueError)         an argument, option or file of the user's is off
+    ├── ManifestMismatchError             two runs differ in what matters; `.differences` says in what
+    ├── StorageError                      a saved run cannot be read
+    ├── MissingExtraError (ImportError)   an optional dependency is absent; names the install command
+    └── EpisodeFailure                    one episode could not be finished; `.source` says whose fault it was
+        ├── PolicyFailure
+        ├── UserSimulatorFailure
+        ├── JudgeFailure
+        ├── ModelFailure                  a model service failed for good
+        └── BudgetExceeded                the run's budget is spent
+
+Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
+"""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import ClassVar, Literal
+
+__all__ = [
+    "BudgetExceeded",
+    "ElicitGymError",
+    "EpisodeFailure",
+    "FailureSource",
+    "JudgeFailure",
+    "ManifestMismatchError",
+    "MissingExtraError",
+    "ModelFailure",
+    "PolicyFailure",
+    "ScenarioError",
+    "SettingError",
+    "StorageError",
+    "UnknownNameError",
+    "UserSimulatorFailure",
+    "boundary",
+]
+
+FailureSource = Literal["policy", "user_simulator", "judge", "model", "budget"]
+
+
+class ElicitGymError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ScenarioError(ElicitGymError, ValueError):
+    """A scenario file breaks a rule.
+
+    Attributes:
+        problems: one line for each broken rule, with file, line, field, what was expected and what was found.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        more = f"\n... and {len(problems) - 5} more" if len(problems) > 5 else ""
+        super().__init__("\n".join(self.problems[:5]) + more)
+
+
+class UnknownNameError(ElicitGymError, LookupError):
+    """A name that no registry knows; the message suggests the nearest and lists all."""
+
+
+class SettingError(ElicitGymError, ValueError):
+    """An argument, an option or a file that the user gave is off."""
+
+
+class ManifestMismatchError(ElicitGymError):
+    """Two runs differ in what matters, so that they cannot be resumed into one another or compared.
+
+    Attributes:
+        differences: one line for each setting that differs.
+    """
+
+    def __init__(self, doing: str, differences: Sequence[str], advice: str) -> None:
+        self.differences = tuple(differences)
+        listed = "\n".join(f"  {line}" for line in differences)
+        super().__init__(f"{doing}: expected the same settings, got differences:\n{listed}\n{advice}")
+
+
+class StorageError(ElicitGymError):
+    """A saved run cannot be read."""
+
+
+class MissingExtraError(ElicitGymError, ImportError):
+    """An optional dependency is absent."""
+
+    def __init__(self, doing: str, extra: str) -> None:
+        super().__init__(f'{doing} needs the extra {extra!r}. Install it: pip install "elicit-gym[{extra}]"')
+
+
+class EpisodeFailure(ElicitGymError):
+    """One episode could not be finished.
+
+    Attributes:
+        source: whose fault it was.
+    """
+
+    source: ClassVar[FailureSource]
+
+
+class PolicyFailure(EpisodeFailure):
+    """The policy raised, or its action was no valid utterance."""
+
+    source = "policy"
+
+
+class UserSimulatorFailure(EpisodeFailure):
+    """The user simulator raised, or could not produce a valid reply."""
+
+    source = "user_simulator"
+
+
+class JudgeFailure(EpisodeFailure):
+    """The judge raised."""
+
+    source = "judge"
+
+
+class ModelFailure(EpisodeFailure):
+    """A model service failed for good (bad key, unknown model, still failing after the retries)."""
+
+    source = "model"
+
+
+class BudgetExceeded(EpisodeFailure):
+    """The run's budget of money or tokens is spent."""
+
+    source = "budget"
+
+
+_FAILURES: dict[str, type[EpisodeFailure]] = {
+    cls.source: cls for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, BudgetExceeded)
+}
+
+
+class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
+    """Attribute whatever is raised inside to `source`, once; a context manager.
+
+    An `EpisodeFailure` passes through: the innermost boundary knows best (a dead model service behind a policy is the
+    model's failure and not the policy's). KeyboardInterrupt and SystemExit are no failures.
+
+    Raises:
+        EpisodeFailure: the subclass for `source`, with the original as its cause.
+    """
+
+    # A class and not a generator: the environment enters two of these in every step.
+    __slots__ = ("_doing", "_source")
+
+    def __init__(self, source: FailureSource, doing: str) -> None:
+        self._source = source
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, EpisodeFailure):
+            raise _FAILURES[self._source](f"{self._doing}: {type(error).__name__}: {error}") from error

@@ -1,0 +1,158 @@
+"""Compare policies head to head: the same scenarios, the same users, the same repeats."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.episode import EpisodeRecord
+from elicit_gym.errors import SettingError
+from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
+from elicit_gym.policy import PolicyLike
+from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies, environment_scenarios
+from elicit_gym.rollout.manifest import check_same_settings
+from elicit_gym.rollout.storage import load_run, write_json
+from elicit_gym.types import Scenario
+
+__all__ = ["Comparison", "compare", "compare_runs"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What came out of a comparison.
+
+    Attributes:
+        policies: one summary a policy.
+        pairs: one a pair of policies.
+        records: every episode.
+        scenarios: of the environment, to show conversations beside their checklists.
+        manifest: what it was made with.
+    """
+
+    policies: tuple[PolicySummary, ...]
+    pairs: tuple[PairSummary, ...]
+    records: tuple[EpisodeRecord, ...]
+    scenarios: tuple[Scenario, ...]
+    manifest: Mapping[str, Any]
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert the numbers to JSON types."""
+        return {
+            "policies": [policy.to_row() for policy in self.policies],
+            "pairs": [pair.to_row() for pair in self.pairs],
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``summary.json``, the figures and ``report.html`` into a folder.
+
+        Returns:
+            The path of the report.
+        """
+        from elicit_gym.evaluation.report import write_report
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "summary.json", self.to_row())
+        return write_report(self, folder)
+
+
+def compare(
+    policies: Sequence[PolicyLike],
+    env_id: str = DEFAULT_ENV,
+    *,
+    env_kwargs: Mapping[str, Any] | None = None,
+    scenario_ids: Sequence[str] | None = None,
+    repeats: int = 1,
+    seed: int = 0,
+    num_workers: int = 1,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Comparison:
+    """Roll out policies on the same units and compare them.
+
+    Args:
+        policies: with different names.
+        env_id: a registered InfoQuest environment.
+        env_kwargs: arguments for it.
+        scenario_ids: which scenarios; all by default.
+        repeats: episodes for each scenario and policy.
+        seed: the base seed.
+        num_workers: threads.
+        out: a folder for the episodes, the numbers, the figures and the report.
+        resume: go on with the run in `out`.
+        progress: show a progress bar.
+
+    Returns:
+        Summaries with 95 % intervals (bootstrap over opening messages), paired differences with Holm-corrected
+        p-values, and all records.
+
+    Raises:
+        SettingError: an argument is off.
+        ManifestMismatchError: `resume` is on and the settings of the saved run differ.
+    """
+    records, manifest = collect_policies(
+        policies,
+        env_id,
+        env_kwargs=env_kwargs,
+        scenario_ids=scenario_ids,
+        repeats=repeats,
+        seed=seed,
+        num_workers=num_workers,
+        out=out,
+        resume=resume,
+        progress=progress,
+    )
+    comparison = _summarise(records, manifest)
+    if out is not None:
+        comparison.save(out)
+    return comparison
+
+
+def compare_runs(folders: Sequence[str | Path]) -> Comparison:
+    """Compare the policies of saved runs.
+
+    Raises:
+        StorageError: a folder holds no readable run.
+        ManifestMismatchError: two runs differ in what matters.
+        SettingError: two runs have a policy of the same name.
+    """
+    runs = [(Path(folder), *load_run(Path(folder))) for folder in folders]
+    if not runs:
+        raise SettingError("Comparing runs: expected at least one folder, got none. Name some.")
+    first, _, manifest = runs[0]
+    owner: dict[str, Path] = {}
+    for folder, records, theirs in runs:
+        check_same_settings(
+            f"Comparing {folder} with {first}", theirs, manifest, "Compare runs made with the same settings."
+        )
+        for policy in {record.policy for record in records}:
+            if owner.setdefault(policy, folder) != folder:
+                raise SettingError(
+                    f"Comparing runs: expected policies with different names, got {policy!r} in {owner[policy]} and "
+                    f"in {folder}. Leave one out."
+                )
+    merged = [record for _, records, _ in runs for record in records]
+    combined = {
+        **manifest,
+        "policies": [name for *_, theirs in runs for name in theirs["policies"]],
+        "privileged": [name for *_, theirs in runs for name in theirs["privileged"]],
+        "repeats": max(theirs["repeats"] for *_, theirs in runs),
+    }
+    return _summarise(merged, combined)
+
+
+def _summarise(records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]) -> Comparison:
+    return Comparison(
+        policies=tuple(
+            summarise_policies(
+                records,
+                max_turns=int(manifest["env_kwargs"].get("max_turns", 10)),
+                privileged=manifest["privileged"],
+            )
+        ),
+        pairs=tuple(summarise_pairs(records)),
+        records=tuple(records),
+        scenarios=environment_scenarios(manifest["env_id"], manifest["env_kwargs"]),
+        manifest=manifest,
+    )

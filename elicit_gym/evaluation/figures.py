@@ -1,0 +1,147 @@
+"""The paper's Figures 3, 4 and 5 for any set of policies, and the paired differences; as SVG and PNG."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elicit_gym.evaluation.statistics import Estimate
+from elicit_gym.evaluation.summary import PairSummary, PolicySummary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "draw_figures"]
+
+# Okabe-Ito, told apart by readers with any colour vision, without its yellow, which fades on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444", "#8C6BB1", "#A6761D", "#666666")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "svg.hashsalt": "elicit-gym",
+}
+
+
+def colour(index: int) -> str:
+    """Return the colour of the policy at this position."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def draw_figures(
+    policies: Sequence[PolicySummary], pairs: Sequence[PairSummary], folder: Path, *, num_items: int = 5
+) -> dict[str, Path]:
+    """Draw every figure into a folder.
+
+    Returns:
+        The path of the SVG by figure name; a PNG lies beside each.
+    """
+    import matplotlib as mpl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn: dict[str, Path] = {}
+    with mpl.rc_context(_STYLE):
+        curves = [(policy.policy, policy.curve) for policy in policies if policy.num_episodes]
+        worst = [(policy.policy, policy.worst_curve) for policy in policies if policy.num_episodes]
+        figures = {
+            "cumulative_reward": _curves(curves, num_items, "all episodes"),
+            "worst_quarter": _curves(worst, num_items, "worst 25 % of episodes"),
+            "best_lengths": _lengths(policies),
+        }
+        if pairs:
+            figures["differences"] = _differences(pairs)
+        for name, figure in figures.items():
+            drawn[name] = folder / f"{name}.svg"
+            figure.savefig(drawn[name], metadata={"Date": None})
+            figure.savefig(folder / f"{name}.png", dpi=160)
+    return drawn
+
+
+def _new_figure(width: float, height: float, columns: int = 1, **kwargs: Any) -> "tuple[Figure, list[Axes]]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(1, columns, squeeze=False, **kwargs)[0]
+    return figure, list(axes)
+
+
+def _curves(curves: Sequence[tuple[str, Sequence[Estimate]]], num_items: int, what: str) -> "Figure":
+    figure, (left, right) = _new_figure(8.4, 3.5, 2)
+    top = 0.0
+    for i, (name, curve) in enumerate(curves):
+        turns = list(range(1, len(curve) + 1))
+        means = [estimate.value or 0.0 for estimate in curve]
+        top = max([top, *(estimate.high or estimate.value or 0.0 for estimate in curve)])
+        for axes in (left, right):
+            axes.plot(
+                turns, means, color=colour(i), marker=_MARKERS[i % len(_MARKERS)], markersize=3.5, lw=1.6, label=name
+            )
+            if all(estimate.low is not None and estimate.high is not None for estimate in curve):
+                low, high = [e.low or 0.0 for e in curve], [e.high or 0.0 for e in curve]
+                axes.fill_between(turns, low, high, color=colour(i), alpha=0.16, lw=0)
+    left.axhline(num_items, color="#888888", lw=0.9, ls="--")
+    left.set_ylim(0, num_items * 1.06)
+    others = sorted(max([e.high or e.value or 0.0 for e in curve], default=0.0) for _, curve in curves)
+    # Zoomed in on all but a policy that stands far apart, as a bound does.
+    zoom = others[-2] if len(others) > 1 and others[-2] < 0.8 * others[-1] else top
+    right.set_ylim(0, max(zoom * 1.1, 0.1))
+    left.set_title(f"Cumulative reward, {what}")
+    right.set_title("Zoomed in")
+    left.set_ylabel("checklist items satisfied")
+    for axes in (left, right):
+        axes.set_xlabel("turn")
+        axes.set_xticks(range(1, max((len(curve) for _, curve in curves), default=1) + 1))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=min(6, max(1, len(curves))))
+    return figure
+
+
+def _lengths(policies: Sequence[PolicySummary]) -> "Figure":
+    shown = [(i, policy) for i, policy in enumerate(policies) if policy.best_lengths]
+    figure, (axes,) = _new_figure(8.4, 0.9 + 0.46 * max(1, len(shown)))
+    longest = max((length for _, policy in shown for length in policy.best_lengths), default=1)
+    for row, (i, policy) in enumerate(reversed(shown)):
+        total = sum(policy.best_lengths.values())
+        for length, count in policy.best_lengths.items():
+            share = count / total
+            axes.barh(row, 0.86, left=length - 0.43, height=0.74, color=colour(i), alpha=0.12 + 0.88 * share, lw=0)
+            axes.text(
+                length, row, f"{share:.0%}", ha="center", va="center", fontsize=7.5,
+                color="white" if share > 0.5 else "#222222",
+            )  # fmt: skip
+    axes.set_yticks(range(len(shown)), [policy.policy for _, policy in reversed(shown)])
+    axes.set_xticks(range(1, longest + 1))
+    axes.set_xlim(0.4, longest + 0.6)
+    axes.grid(visible=False)
+    axes.set_xlabel("messages until the end of the episode (5 is the optimum)")
+    axes.set_title("Conversation lengths among the best 25 % of episodes")
+    return figure
+
+
+def _differences(pairs: Sequence[PairSummary]) -> "Figure":
+    shown = [pair for pair in pairs if pair.difference.value is not None]
+    figure, (axes,) = _new_figure(8.4, 0.9 + 0.27 * max(1, len(shown)))
+    for row, pair in enumerate(reversed(shown)):
+        value = pair.difference.value or 0.0
+        sure = pair.p_corrected is not None and pair.p_corrected < 0.05
+        shade = "#0072B2" if sure else "#999999"
+        if pair.difference.low is not None and pair.difference.high is not None:
+            axes.plot(
+                [pair.difference.low, pair.difference.high], [row, row], color=shade, lw=2.4, solid_capstyle="butt"
+            )
+        axes.plot(value, row, "o", color=shade, markersize=4.5)
+    axes.axvline(0, color="#444444", lw=0.9)
+    axes.set_yticks(range(len(shown)), [f"{pair.first} − {pair.second}" for pair in reversed(shown)])
+    axes.set_ylim(-0.7, len(shown) - 0.3)
+    axes.set_xlabel("difference in mean return, with 95 % interval (blue: p < 0.05 after Holm's correction)")
+    axes.set_title("Paired differences")
+    return figure

@@ -1,0 +1,113 @@
+"""How large a difference must be to mean anything: a policy compared with itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elicit_gym.evaluation.metrics import total_reward
+from elicit_gym.evaluation.statistics import Estimate, cluster_mean
+from elicit_gym.policy import PolicyLike
+from elicit_gym.rollout.collect import DEFAULT_ENV, collect_episodes
+
+__all__ = ["NoiseFloor", "noise_floor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseFloor:
+    """What chance alone does to a comparison of this size.
+
+    Attributes:
+        policy: its name.
+        num_scenarios: of the comparison.
+        by_repeats: for 1, 2, ... repeats, the mean difference between the policy and itself under other seeds, with
+            its interval.
+        mean_return: of all its episodes; the width of its interval is the part that more repeats cannot shrink, only
+            more scenarios.
+        num_changed: units whose return changed with the seed, of `num_units`.
+    """
+
+    policy: str
+    num_scenarios: int
+    by_repeats: tuple[Estimate, ...]
+    mean_return: Estimate
+    num_changed: int
+    num_units: int
+
+    @property
+    def floors(self) -> tuple[float | None, ...]:
+        """For 1, 2, ... repeats, the largest difference that chance alone makes plausible (95 %)."""
+        return tuple(None if e.low is None or e.high is None else max(abs(e.low), abs(e.high)) for e in self.by_repeats)
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert to JSON types."""
+        return {
+            "policy": self.policy,
+            "num_scenarios": self.num_scenarios,
+            "by_repeats": [estimate.to_row() for estimate in self.by_repeats],
+            "floors": list(self.floors),
+            "mean_return": self.mean_return.to_row(),
+            "num_changed": self.num_changed,
+            "num_units": self.num_units,
+        }
+
+
+def noise_floor(
+    policy: PolicyLike,
+    env_id: str = DEFAULT_ENV,
+    *,
+    env_kwargs: Mapping[str, Any] | None = None,
+    scenario_ids: Sequence[str] | None = None,
+    repeats: int = 3,
+    seed: int = 0,
+    num_workers: int = 1,
+    progress: bool = False,
+) -> NoiseFloor:
+    """Run a policy twice on the same units under different seeds, and see how far it seems to differ from itself.
+
+    Args:
+        policy: the policy.
+        env_id: a registered InfoQuest environment.
+        env_kwargs: arguments for it.
+        scenario_ids: which scenarios; all by default.
+        repeats: up to how many repeats to look at.
+        seed: the base seed of the first run; the second has the next.
+        num_workers: threads.
+        progress: show progress bars.
+
+    Returns:
+        For each number of repeats the interval of the difference: a difference between two policies inside it is noise.
+    """
+    runs = [
+        collect_episodes(
+            policy,
+            env_id,
+            env_kwargs=env_kwargs,
+            scenario_ids=scenario_ids,
+            repeats=repeats,
+            seed=base_seed,
+            num_workers=num_workers,
+            progress=progress,
+        )
+        for base_seed in (seed, seed + 1)
+    ]
+    pairs = [(a, b) for a, b in zip(*runs, strict=True) if a.failure is None and b.failure is None]
+    by_repeats = []
+    for count in range(1, repeats + 1):
+        chosen = [(a, b) for a, b in pairs if a.repeat < count]
+        by_repeats.append(
+            cluster_mean(
+                [total_reward(a) - total_reward(b) for a, b in chosen],
+                [a.episode.opening_message for a, _ in chosen],
+            )
+        )
+    finished = [record for run in runs for record in run if record.failure is None]
+    return NoiseFloor(
+        policy=runs[0][0].policy,
+        num_scenarios=len({record.scenario_id for record in runs[0]}),
+        by_repeats=tuple(by_repeats),
+        mean_return=cluster_mean(
+            [total_reward(record) for record in finished], [record.episode.opening_message for record in finished]
+        ),
+        num_changed=sum(total_reward(a) != total_reward(b) for a, b in pairs),
+        num_units=len(pairs),
+    )

@@ -1,0 +1,165 @@
+"""Intervals and tests that respect clusters: episodes that share an opening message are no independent evidence.
+
+All randomness comes from a fixed seed, so that the same records give the same intervals.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Estimate", "cluster_estimate", "cluster_mean", "holm", "sign_flip_p_value", "worst_mean"]
+
+Floats = NDArray[np.float64]
+
+NUM_RESAMPLES = 2_000
+NUM_PERMUTATIONS = 9_999
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Estimate:
+    """A number with its interval.
+
+    Attributes:
+        value: None when there is nothing to estimate it from; `reason` says why.
+        low: lower end of the 95 % interval; None with fewer than two clusters.
+        high: upper end.
+        num: episodes behind it.
+        num_clusters: opening messages behind it.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    num: int = 0
+    num_clusters: int = 0
+    reason: str | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert to JSON types."""
+        row: dict[str, Any] = {"value": self.value, "low": self.low, "high": self.high}
+        row |= {"num": self.num, "num_clusters": self.num_clusters}
+        return row | ({"reason": self.reason} if self.reason else {})
+
+
+def _groups(clusters: Sequence[str]) -> list[NDArray[np.intp]]:
+    order: dict[str, list[int]] = {}
+    for i, cluster in enumerate(clusters):
+        order.setdefault(cluster, []).append(i)
+    return [np.array(members) for members in order.values()]
+
+
+def cluster_mean(values: Sequence[float], clusters: Sequence[str]) -> Estimate:
+    """Estimate a mean, with a percentile bootstrap interval over whole clusters.
+
+    Args:
+        values: one for each episode, shape (n,).
+        clusters: the cluster of each, shape (n,).
+    """
+    if not values:
+        return Estimate(value=None, reason="no episodes")
+    array = np.asarray(values, dtype=np.float64)
+    groups = _groups(clusters)
+    sums = np.array([array[members].sum() for members in groups])
+    counts = np.array([len(members) for members in groups], dtype=np.float64)
+    mean = float(array.mean())
+    if len(groups) < 2:
+        return Estimate(value=mean, num=len(array), num_clusters=len(groups), reason="one cluster: no interval")
+    low, high = _interval((sums, counts), lambda s, c, axis=-1: s.sum(axis=axis) / c.sum(axis=axis), vectorized=True)
+    return Estimate(value=mean, low=low, high=high, num=len(array), num_clusters=len(groups))
+
+
+def cluster_estimate(
+    values: Sequence[float], clusters: Sequence[str], statistic: Callable[[Floats], float]
+) -> Estimate:
+    """Estimate any statistic of the values, with a percentile bootstrap interval over whole clusters.
+
+    Args:
+        values: one for each episode, shape (n,).
+        clusters: the cluster of each, shape (n,).
+        statistic: from values of shape (m,) to a number.
+    """
+    if not values:
+        return Estimate(value=None, reason="no episodes")
+    array = np.asarray(values, dtype=np.float64)
+    groups = [array[members] for members in _groups(clusters)]
+    value = float(statistic(array))
+    if len(groups) < 2:
+        return Estimate(value=value, num=len(array), num_clusters=len(groups), reason="one cluster: no interval")
+
+    def of_clusters(chosen: NDArray[np.intp]) -> float:
+        return float(statistic(np.concatenate([groups[int(i)] for i in chosen])))
+
+    low, high = _interval((np.arange(len(groups)),), of_clusters, vectorized=False)
+    return Estimate(value=value, low=low, high=high, num=len(array), num_clusters=len(groups))
+
+
+def _interval(data: tuple[Any, ...], statistic: Callable[..., Any], *, vectorized: bool) -> tuple[float, float]:
+    from scipy.stats import bootstrap
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # degenerate data (every episode alike) have an interval of width zero
+        result = bootstrap(
+            data,
+            statistic,
+            paired=True,
+            vectorized=vectorized,
+            n_resamples=NUM_RESAMPLES,
+            confidence_level=CONFIDENCE,
+            method="percentile",
+            rng=np.random.default_rng(0),
+        )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def worst_mean(values: Floats, share: float = 0.25) -> float:
+    """Return the mean of the lowest `share` of the values, at least one.
+
+    References:
+        InfoQuest, Figure 4: the 25 % of episodes with the lowest rewards.
+    """
+    count = max(1, round(share * len(values)))
+    return float(np.partition(values, count - 1)[:count].mean())
+
+
+def sign_flip_p_value(differences: Sequence[float], clusters: Sequence[str]) -> float | None:
+    """Return the two-sided p-value of a sign-flip permutation test on the clusters' sums of paired differences.
+
+    Whole clusters flip together, which keeps whatever dependence they have inside. None with fewer than two clusters.
+    """
+    from scipy.stats import permutation_test
+
+    array = np.asarray(differences, dtype=np.float64)
+    sums = np.array([array[members].sum() for members in _groups(clusters)]) if len(array) else np.array([])
+    if len(sums) < 2:
+        return None
+    if not sums.any():
+        return 1.0
+    result = permutation_test(
+        (sums,),
+        lambda x, axis=-1: x.mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=NUM_PERMUTATIONS,
+        rng=np.random.default_rng(0),
+    )
+    return float(min(1.0, result.pvalue))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct p-values for their number by Holm's step-down method; None stays None and does not count.
+
+    References:
+        Holm (1979), "A simple sequentially rejective multiple test procedure".
+    """
+    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    floor = 0.0
+    for rank, (p, i) in enumerate(known):
+        floor = max(floor, min(1.0, p * (len(known) - rank)))
+        corrected[i] = floor
+    return corrected

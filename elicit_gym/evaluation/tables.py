@@ -1,0 +1,115 @@
+"""Tables for the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from elicit_gym.envs.render import printable
+from elicit_gym.evaluation.compare import Comparison
+from elicit_gym.evaluation.noise_floor import NoiseFloor
+from elicit_gym.evaluation.report import format_estimate, format_p
+from elicit_gym.evaluation.statistics import Estimate
+
+__all__ = ["print_comparison", "print_noise_floor", "print_scenario_stats"]
+
+
+def _cell(text: str) -> Text:
+    # Text, not str: names and questions come from users and models and must not be read as rich markup.
+    return Text(printable(text))
+
+
+def _two_lines(estimate: Estimate, digits: int = 2) -> str:
+    return format_estimate(estimate, digits).replace(" [", "\n[")
+
+
+def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
+    """Print the policies and the pairs."""
+    console = console or Console()
+    table = Table(title="Policies (95 % intervals over opening messages)", title_justify="left")
+    table.add_column("policy")
+    for title in ("mean return", "worst 25 %", "success", "turns to it", "episodes", "failed"):
+        table.add_column(title, justify="right")
+    for policy in comparison.policies:
+        table.add_row(
+            _cell(policy.policy + (" *" if policy.privileged else "")),
+            _two_lines(policy.metrics["return"]),
+            _two_lines(policy.worst_quarter),
+            _two_lines(policy.metrics["success_rate"]),
+            _two_lines(policy.metrics["turns_to_success"], 1),
+            str(policy.num_episodes),
+            str(sum(policy.failures.values())),
+        )
+    console.print(table)
+    if any(policy.privileged for policy in comparison.policies):
+        console.print("* knows the hidden context", style="dim")
+    for policy in comparison.policies:
+        for source, count in policy.failures.items():
+            first = next(r.failure for r in comparison.records if r.policy == policy.policy and r.failure)
+            console.print(
+                _cell(f"{policy.policy}: {count} failed by the {source}. First: {first.message}"), style="yellow"
+            )
+        if policy.num_unscored:
+            console.print(
+                _cell(
+                    f"{policy.policy}: {policy.num_unscored} verdicts unscored; mean return from "
+                    f"{format_estimate(policy.metrics['return'])} (all no) to "
+                    f"{policy.return_if_unscored_were_yes:.2f} (all yes)."
+                ),
+                style="yellow",
+            )
+    if not comparison.pairs:
+        return
+    table = Table(title="Pairs (first − second, paired by scenario and repeat)", title_justify="left")
+    table.add_column("pair")
+    for title in ("difference", "win", "tie", "loss", "p (Holm)"):
+        table.add_column(title, justify="right")
+    for pair in comparison.pairs:
+        table.add_row(
+            _cell(f"{pair.first} − {pair.second}"),
+            format_estimate(pair.difference),
+            str(pair.wins),
+            str(pair.ties),
+            str(pair.losses),
+            format_p(pair.p_corrected),
+        )
+    console.print(table)
+
+
+def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None:
+    """Print how large a difference must be to mean anything."""
+    console = console or Console()
+    table = Table(
+        title=f"{printable(floor.policy)} against itself, {floor.num_scenarios} scenarios", title_justify="left"
+    )
+    table.add_column("repeats", justify="right")
+    table.add_column("difference from itself", justify="right")
+    table.add_column("must be larger than", justify="right")
+    for repeats, (estimate, bound) in enumerate(zip(floor.by_repeats, floor.floors, strict=True), 1):
+        table.add_row(str(repeats), format_estimate(estimate, 3), "–" if bound is None else f"{bound:.3f}")
+    console.print(table)
+    console.print(
+        f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes. A difference between two "
+        "policies that is no larger than the last column is what chance alone does."
+    )
+    console.print(
+        f"Mean return {format_estimate(floor.mean_return)}: this interval comes from the choice of scenarios, and only "
+        "more scenarios make it narrower."
+    )
+
+
+def print_scenario_stats(stats: Mapping[str, Any], source: str, console: Console | None = None) -> None:
+    """Print what `scenario_stats` counted."""
+    console = console or Console()
+    table = Table(title=f"Scenarios: {printable(source)}", title_justify="left", show_header=False)
+    table.add_column("what")
+    table.add_column("value", overflow="fold")
+    for name, value in stats.items():
+        if isinstance(value, Mapping):
+            shown = ", ".join(f"{k}: {v:.1f}" if isinstance(v, float) else f"{k}: {v}" for k, v in value.items())
+        else:
+            shown = f"{value:.1f}" if isinstance(value, float) else str(value)
+        table.add_row(name.replace("_", " "), _cell(shown))
+    console.print(table)

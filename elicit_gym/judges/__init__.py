@@ -1,0 +1,1 @@
+"""Who ticks the checklist."""

@@ -1,0 +1,56 @@
+"""The policy protocols: from a chat history to an utterance, and nothing else."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from elicit_gym.types import ChatHistory, Scenario
+
+__all__ = ["BatchPolicy", "Policy", "PolicyLike", "PrivilegedPolicy", "is_privileged"]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """An agent's behaviour.
+
+    Attributes:
+        name: how reports call it.
+    """
+
+    name: str
+
+    def reset(self, seed: int) -> None:
+        """Start a new episode; whatever is random in it must derive from `seed`."""
+        ...
+
+    def act(self, history: ChatHistory) -> str:
+        """Return the next utterance. The last message of `history` is the user's."""
+        ...
+
+
+@runtime_checkable
+class BatchPolicy(Policy, Protocol):
+    """A policy that answers many histories in one go; it must keep nothing of an episode between calls."""
+
+    def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
+        """Return one utterance for each history, in order."""
+        ...
+
+
+@runtime_checkable
+class PrivilegedPolicy(Policy, Protocol):
+    """A policy that knows the hidden context, for bounds and debugging; reports mark it."""
+
+    privileged: Literal[True]
+
+    def for_scenario(self, scenario: Scenario) -> Policy:
+        """Return a policy for episodes of this scenario."""
+        ...
+
+
+PolicyLike: TypeAlias = Policy | Callable[[], Policy]
+"""A policy, or something that makes one. With several workers each has its own: made, or deep-copied."""
+
+
+def is_privileged(policy: object) -> bool:
+    """Say whether a policy is marked as knowing the hidden context."""
+    return bool(getattr(policy, "privileged", False))

@@ -1,0 +1,69 @@
+"""Rewards by name: functions of what one step did to the checklist."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+__all__ = ["ChecklistGain", "ChecklistGainPerTurnCost", "FinalChecklist", "Reward", "RewardStep"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RewardStep:
+    """What a reward may look at.
+
+    Attributes:
+        num_newly_satisfied: items that this step satisfied.
+        num_satisfied: items satisfied so far, this step included.
+        turn: 1 for the first.
+        last: whether the episode ends with this step.
+    """
+
+    num_newly_satisfied: int
+    num_satisfied: int
+    turn: int
+    last: bool
+
+
+@runtime_checkable
+class Reward(Protocol):
+    """A reward: from a step to a number."""
+
+    def __call__(self, step: RewardStep) -> float:
+        """Return the reward of this step."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChecklistGain:
+    """The number of items newly satisfied in this step; the return is the published ``total_reward``, 0 to 5.
+
+    References:
+        InfoQuest, Section 3.3: progress on the checklist is the reward.
+    """
+
+    def __call__(self, step: RewardStep) -> float:
+        """Return the gain of this step."""
+        return float(step.num_newly_satisfied)
+
+
+@dataclass(frozen=True)
+class FinalChecklist:
+    """Nothing until the last step, then the number of satisfied items: the same return, all of it delayed."""
+
+    def __call__(self, step: RewardStep) -> float:
+        """Return the number of satisfied items at the last step and 0 before."""
+        return float(step.num_satisfied) if step.last else 0.0
+
+
+@dataclass(frozen=True)
+class ChecklistGainPerTurnCost:
+    """The gain of this step less a price for the turn, so that asking more than needed costs something.
+
+    Args:
+        cost: price of one turn, in checklist items.
+    """
+
+    cost: float = 0.1
+
+    def __call__(self, step: RewardStep) -> float:
+        """Return the gain less the cost."""
+        return step.num_newly_satisfied - self.cost

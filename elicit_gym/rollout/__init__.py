@@ -1,0 +1,1 @@
+"""Make episodes: one, many, in parallel, saved and resumed."""

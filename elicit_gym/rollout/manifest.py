@@ -1,0 +1,81 @@
+"""What a run was made with, so that it can be repeated, resumed, and compared only with its like."""
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from elicit_gym.errors import ManifestMismatchError
+from elicit_gym.scenarios.load import scenarios_sha256
+from elicit_gym.types import Scenario
+
+__all__ = ["check_same_settings", "make_manifest"]
+
+_WHAT_MATTERS = ("format", "env_id", "env_kwargs", "scenarios", "seed", "elicit_gym")
+
+
+def make_manifest(
+    *,
+    env_id: str,
+    env_kwargs: Mapping[str, Any],
+    scenarios: Sequence[Scenario],
+    policies: Sequence[str],
+    privileged: Sequence[str],
+    repeats: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Describe a run.
+
+    Args:
+        env_id: of the environment.
+        env_kwargs: its arguments.
+        scenarios: those of the environment (all that it can draw, not only those played).
+        policies: names.
+        privileged: names of those that know the hidden context.
+        repeats: episodes for each scenario.
+        seed: the base seed.
+
+    Returns:
+        JSON types. ``command``, ``created``, ``policies``, ``privileged``, ``repeats`` and ``versions`` are for the
+        reader; the rest is what records depend on.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    import elicit_gym
+
+    versions = {"python": platform.python_version()}
+    for package in ("gymnasium", "numpy", "scipy"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # pragma: no cover - all three are dependencies
+            continue
+    return {
+        "format": 1,
+        "elicit_gym": elicit_gym.__version__,
+        "env_id": env_id,
+        "env_kwargs": dict(env_kwargs),
+        "scenarios": {"count": len(scenarios), "sha256": scenarios_sha256(scenarios)},
+        "seed": seed,
+        "repeats": repeats,
+        "policies": list(policies),
+        "privileged": list(privileged),
+        "versions": versions,
+        "command": " ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]]),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def check_same_settings(doing: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], advice: str) -> None:
+    """Refuse two manifests that differ in what records depend on.
+
+    Raises:
+        ManifestMismatchError: they do; names each difference.
+    """
+    differences = [
+        f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here"
+        for key in _WHAT_MATTERS
+        if ours.get(key) != theirs.get(key)
+    ]
+    if differences:
+        raise ManifestMismatchError(doing, differences, advice)

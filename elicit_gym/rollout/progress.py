@@ -1,0 +1,54 @@
+"""Progress with rate and time left, on standard error, only where someone watches."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+__all__ = ["Advance", "progress_bar"]
+
+
+class Advance(Protocol):
+    """Call it when one unit is done."""
+
+    def __call__(self) -> None:
+        """Count one."""
+        ...
+
+
+@contextmanager
+def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> Iterator[Advance]:
+    """Show a bar while the block runs.
+
+    Args:
+        description: what is being made.
+        total: units in all.
+        done: units that were there before.
+        show: whether to draw it at all.
+    """
+    if not show:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.1f}/s" if task.speed else "-/s", style="progress.data.speed")
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(description, total=total, completed=done)
+        yield lambda: progress.advance(task)

@@ -1,0 +1,144 @@
+"""A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line an episode, flushed as it finishes."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import IO, Any
+
+from elicit_gym.episode import EpisodeRecord
+from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.rollout.manifest import check_same_settings
+
+__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "write_json"]
+
+RETRIED_SOURCES = frozenset({"model", "budget"})
+"""Failures that come from outside the conversation: a resumed run tries these units again."""
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON so that a kill leaves the old file or the new one, never half of it."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+class RunStore:
+    """Append records to a run's folder; a context manager.
+
+    Args:
+        folder: made if need be.
+        manifest: of this run.
+        resume: go on with what is there.
+
+    Attributes:
+        records: what was there and counts, by unit.
+
+    Raises:
+        SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
+        ManifestMismatchError: `resume` is on and the settings differ.
+        StorageError: a line in the middle of the file cannot be read.
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
+        self.folder = folder
+        self.records: dict[tuple[str, str, int], EpisodeRecord] = {}
+        self._lock = Lock()
+        self._file: IO[str] | None = None
+        path = folder / "episodes.jsonl"
+        manifest_path = folder / "manifest.json"
+        if path.exists() or manifest_path.exists():
+            if not resume:
+                raise SettingError(
+                    f"Starting a run in {folder}: expected a folder without a run, got one with a run. "
+                    "Resume it (--resume), or choose another folder."
+                )
+            there = _read_manifest(manifest_path)
+            check_same_settings(
+                f"Resuming the run in {folder}", manifest, there, "Use the same settings, or choose another folder."
+            )
+            records, good_bytes = _read_episodes(path)
+            if path.exists():
+                os.truncate(path, good_bytes)  # a half-written last line goes, and its episode is redone
+            self.records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(manifest_path, dict(manifest))
+            self._file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise SettingError(
+                f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
+            ) from error
+
+    def append(self, record: EpisodeRecord) -> None:
+        """Write one record and flush it; safe from several threads."""
+        line = json.dumps(record.to_row()) + "\n"
+        with self._lock:
+            assert self._file is not None
+            self._file.write(line)
+            self._file.flush()
+            self.records[record.unit] = record
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> "RunStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
+    """Read a saved run: its records (the latest for each unit) and its manifest.
+
+    Raises:
+        StorageError: there is no run, or it cannot be read.
+    """
+    manifest = _read_manifest(folder / "manifest.json")
+    path = folder / "episodes.jsonl"
+    if not path.exists():
+        raise StorageError(f"Reading the run in {folder}: expected episodes.jsonl, got no such file. Check the path.")
+    records, _ = _read_episodes(path)
+    return list(_latest(records)), manifest
+
+
+def _latest(records: Iterable[EpisodeRecord]) -> Iterable[EpisodeRecord]:
+    return {record.unit: record for record in records}.values()
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StorageError(
+            f"Reading {path}: expected the manifest of a run, got {error.strerror}. Check the path."
+        ) from error
+    except ValueError as error:
+        raise StorageError(f"Reading {path}: expected JSON, got text that does not parse ({error}).") from error
+    return manifest
+
+
+def _read_episodes(path: Path) -> tuple[list[EpisodeRecord], int]:
+    """Return the records and the number of bytes up to the end of the last whole line."""
+    if not path.exists():
+        return [], 0
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    records = []
+    for number, line in enumerate(data[:whole].splitlines(), 1):
+        try:
+            records.append(EpisodeRecord.from_row(json.loads(line)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"{path}:{number}: expected an episode, got a line that cannot be read "
+                f"({type(error).__name__}: {error}). Remove the line; its episode will be made again."
+            ) from error
+    return records, whole

@@ -1,0 +1,124 @@
+"""The published InfoQuest files: `seed_messages.jsonl`, `settings.jsonl`, `traits.jsonl`, joined by id.
+
+Rows are not in id order. The set has no disclosures and no cues; they are derived here, so that the scripted user and
+judge can play it too. How well derived cues agree with hand-written ones: `benchmarks/derived_cues.py`.
+
+References:
+    `bryanlincoln/infoquest` on the Hugging Face hub (MIT). Differences: a scenario's id is ``<row id>-<1 or 2>``.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.errors import ScenarioError
+from elicit_gym.scenarios.cues import derive_cues, guess_kind
+from elicit_gym.scenarios.jsonl import read_rows
+from elicit_gym.scenarios.schema import FACT_IDS, pool_rarity, problems_of_row, scenario_from_row
+from elicit_gym.text import content_stems, stem, words
+from elicit_gym.types import Scenario
+
+__all__ = ["is_published_folder", "load_published"]
+
+_FILES = ("seed_messages.jsonl", "settings.jsonl", "traits.jsonl")
+
+
+def is_published_folder(path: Path) -> bool:
+    """Say whether `path` is a folder with the published files."""
+    return path.is_dir() and (path / "settings.jsonl").is_file()
+
+
+def load_published(folder: Path) -> list[Scenario]:
+    """Read the published files from a folder.
+
+    Returns:
+        Two scenarios for each row, in the order of the ids.
+
+    Raises:
+        ScenarioError: a file is missing, or a row breaks a rule; lists all of them.
+    """
+    missing = [name for name in _FILES if not (folder / name).is_file()]
+    if missing:
+        raise ScenarioError([f"{folder}: expected {', '.join(_FILES)}, {missing[0]!r} is missing. Add it."])
+    tables: dict[str, dict[Any, tuple[int, dict[str, Any]]]] = {}
+    problems: list[str] = []
+    for name in _FILES:
+        rows, unreadable = read_rows(folder / name)
+        problems += unreadable
+        tables[name] = {}
+        for line, row in rows:
+            if not isinstance(row, dict) or not isinstance(row.get("id"), int):
+                problems.append(f"{folder / name}:{line}: 'id' must be an integer, got {row!r:.60}. Fix the line.")
+            else:
+                tables[name][row["id"]] = (line, row)
+    rows_out: list[dict[str, Any]] = []
+    for row_id, (line, setting) in sorted(tables["settings.jsonl"].items()):
+        where = f"{folder / 'settings.jsonl'}:{line}"
+        for name in ("seed_messages.jsonl", "traits.jsonl"):
+            if row_id not in tables[name]:
+                problems.append(f"{where}: id {row_id} must be in {name} too, got no such row. Add it.")
+        seed = tables["seed_messages.jsonl"].get(row_id, (0, {}))[1]
+        traits = tables["traits.jsonl"].get(row_id, (0, {}))[1]
+        for k in (1, 2):
+            row = _join(row_id, k, setting, seed, traits)
+            found = list(problems_of_row(row, cues=False))
+            problems += [f"{where}: setting{k}: {problem}" for problem in found]
+            if not found:
+                rows_out.append(row)
+    if problems:
+        raise ScenarioError(problems)
+    if not rows_out:
+        raise ScenarioError([f"{folder / 'settings.jsonl'}: expected at least one row, got none. Check the file."])
+    rarity = pool_rarity(list(rows_out))
+    return [scenario_from_row(with_derived_parts(row, rarity), rarity) for row in rows_out]
+
+
+def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str, Any]:
+    half = setting.get(f"setting{k}")
+    half = half if isinstance(half, dict) else {}
+    listed = [part.strip() for part in str(traits.get(f"traits{k}", "")).split(",") if part.strip()]
+    return {
+        **{field: half.get(field) for field in ("description", "goal", "obstacle", "constraints", "solution")},
+        "id": f"{row_id}-{k}",
+        "opening_message": setting.get("seed_message") or seed.get("seed_message"),
+        "persona": half.get("persona") or (seed.get(f"persona{k}") or {}).get("persona"),
+        "checklist": half.get("checklist"),
+        # A model wrote the traits: where it gave more or fewer than three, the whole text stands for all.
+        "traits": listed if len(listed) == 3 else [str(traits.get(f"traits{k}") or "plain style")] * 3,
+        "split": None,
+    }
+
+
+def with_derived_parts(row: dict[str, Any], rarity: Any) -> dict[str, Any]:
+    """Add disclosures and items to a row that has none."""
+    items = []
+    for question in row["checklist"]:
+        fact = _nearest_fact(question, row, rarity)
+        statement = dict(zip(FACT_IDS, [row["goal"], row["obstacle"], *row["constraints"]], strict=True))[fact]
+        kind = guess_kind(question)
+        cues = list(derive_cues(question, statement, rarity, row["persona"])) or [question]
+        items.append({"kind": kind, "fact": fact, "topic": _topic(cues, question), "cues": cues})
+    return {
+        **row,
+        "items": items,
+        "disclosures": {
+            "goal": f"What I am after is to {row['goal'][0].lower()}{row['goal'][1:]}.",
+            "obstacle": f"What stands in my way is this: {row['obstacle'].rstrip('.')}.",
+            "constraints": [f"The thing is that {c[0].lower()}{c[1:].rstrip('.')}." for c in row["constraints"]],
+        },
+    }
+
+
+def _nearest_fact(question: str, row: dict[str, Any], rarity: Any) -> str:
+    asked = content_stems(question)
+    best, found = 0.0, "goal"
+    for fact_id, statement in zip(FACT_IDS, [row["goal"], row["obstacle"], *row["constraints"]], strict=True):
+        overlap = sum(rarity(s) for s in asked & content_stems(statement))
+        if overlap > best:
+            best, found = overlap, fact_id
+    return found
+
+
+def _topic(cues: list[str], question: str) -> str:
+    first = set(cues[0].split())
+    spoken = [word for word in words(question) if stem(word) in first]
+    return f"the {spoken[0] if spoken else cues[0]} side of it"

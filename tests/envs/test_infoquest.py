@@ -1,0 +1,136 @@
+"""What the environment does beyond the contract of all environments."""
+
+import gymnasium as gym
+import pytest
+
+from elicit_gym import InfoQuestEnv, load_scenarios
+from elicit_gym.errors import ScenarioError, SettingError, UnknownNameError, UserSimulatorFailure
+from elicit_gym.types import UserReply, UserTurn
+from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
+
+ID = "elicit_gym/InfoQuest-v0"
+
+
+def test_reward_is_what_was_newly_satisfied() -> None:
+    env = gym.make(ID)
+    _, info = env.reset(seed=0, options={"scenario_id": "00-a"})
+    assert info["scenario_id"] == "00-a"
+    _, reward, _, _, info = env.step("How much money can you spend?")
+    assert reward == 1.0
+    assert info["checklist"] == (False, False, True, False, False)
+    assert info["newly_satisfied"] == (2,)
+    _, reward, _, _, info = env.step("What is your budget?")
+    assert reward == 0.0
+    assert info["checklist"] == (False, False, True, False, False)
+
+
+def test_terminates_when_everything_is_satisfied() -> None:
+    env = gym.make(ID)
+    env.reset(seed=0, options={"scenario_id": "00-a"})
+    for action in (
+        "Does your landlord allow changes?", "What can the wiring carry?", "How much money can you spend?",
+        "Which hours do you have for baking?",
+    ):  # fmt: skip
+        _, reward, terminated, truncated, _ = env.step(action)
+        assert reward == 1.0
+        assert not terminated
+    history, reward, terminated, truncated, _ = env.step("Take shelves on wheels, since you may not drill.")
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert history[-1].role == "assistant"
+
+
+def test_success_in_the_last_turn_is_no_truncation() -> None:
+    env = gym.make(ID, max_turns=5)
+    env.reset(seed=0, options={"scenario_id": "00-a"})
+    for action in (
+        "Does your landlord allow changes?", "What can the wiring carry?", "How much money can you spend?",
+        "Which hours do you have for baking?", "Take shelves on wheels, since you may not drill.",
+    ):  # fmt: skip
+        *_, terminated, truncated, _ = env.step(action)
+    assert (terminated, truncated) == (True, False)
+
+
+def test_stuck_after_two_turns_without_progress() -> None:
+    env = gym.make(ID)
+    env.reset(seed=0, options={"scenario_id": "00-a"})
+    seen = [env.step(a)[-1]["stuck"] for a in ("Hm.", "Well.", "How much money can you spend?", "Hm.", "Well.")]
+    assert seen == [False, True, False, False, True]
+
+
+@pytest.mark.parametrize("mode", ["ansi", "human"])
+def test_rendering(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    env = gym.make(ID, render_mode=mode)
+    env.reset(seed=0, options={"scenario_id": "00-a"})
+    env.step("How much money can you spend? \ud83d")
+    text = env.render() if mode == "ansi" else capsys.readouterr().out
+    assert text is not None
+    assert "How much money can you" in text
+    assert "[x] Did the assistant ask" in text
+    assert "turn 1/10" in text
+
+
+def test_the_seed_picks_the_scenario() -> None:
+    env = InfoQuestEnv()
+    assert len({env.reset(seed=i)[1]["scenario_id"] for i in range(40)}) > 20
+    test_ids = {s.id for s in load_scenarios(split="test")}
+    held_out = InfoQuestEnv(split="test")
+    assert {held_out.reset(seed=i)[1]["scenario_id"] for i in range(200)} == test_ids
+
+
+def test_picking_a_scenario_does_not_shift_the_users_seed() -> None:
+    env = InfoQuestEnv()
+    drawn = env.reset(seed=9)[1]["scenario_id"]
+    first = env.step("Hm.")[0]
+    env.reset(seed=9, options={"scenario_id": drawn})
+    assert env.step("Hm.")[0] == first
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "problem"),
+    [
+        ({"judge": "strct"}, UnknownNameError, "Unknown judge 'strct'"),
+        ({"user_simulator": "scriptd"}, UnknownNameError, "Did you mean 'scripted'"),
+        ({"reward": "gain"}, UnknownNameError, "Available: checklist_gain"),
+        ({"judge_kwargs": {"x": 1}}, SettingError, "Making the judge 'scripted'"),
+        ({"max_turns": 0}, SettingError, "expected max_turns of 1 or more, got 0"),
+        ({"render_mode": "rgb_array"}, SettingError, "expected render_mode"),
+        ({"scenarios": "nowhere.jsonl"}, ScenarioError, "No such file"),
+        ({"scenarios": []}, SettingError, "expected at least one scenario"),
+        ({"split": "dev"}, SettingError, "got 'dev'"),
+    ],
+)
+def test_wrong_arguments(kwargs: dict[str, object], error: type[Exception], problem: str) -> None:
+    with pytest.raises(error, match=problem):
+        InfoQuestEnv(**kwargs)  # type: ignore[arg-type]
+
+
+def test_wrong_options() -> None:
+    env = InfoQuestEnv()
+    with pytest.raises(SettingError, match="expected the id of a scenario, got 'zz'"):
+        env.reset(options={"scenario_id": "zz"})
+    with pytest.raises(SettingError, match=r"got \['colour'\]"):
+        env.reset(options={"colour": 1})
+
+
+class Unreliable(ScriptedUserSimulator):
+    """Fails the first time."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        self.calls += 1
+        if self.calls == 1:
+            raise TimeoutError("slow")
+        return super().reply(turn)
+
+
+def test_a_step_that_failed_was_not_made_and_can_be_tried_again() -> None:
+    env = InfoQuestEnv(user_simulator=Unreliable())
+    history, _ = env.reset(seed=1, options={"scenario_id": "00-a"})
+    with pytest.raises(UserSimulatorFailure, match="TimeoutError: slow"):
+        env.step("How much money can you spend?")
+    again, reward, *_ = env.step("How much money can you spend?")
+    assert reward == 1.0
+    assert again[0] == history[0]
+    assert len(again) == 3

@@ -1,0 +1,100 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def run(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "elicit_gym.cli", *arguments],
+        capture_output=True, text=True, check=False, cwd=cwd, input=stdin,
+    )  # fmt: skip
+
+
+MINE = """
+class MyPolicy:
+    name = "mine"
+    def reset(self, seed): pass
+    def act(self, history): return "How much money can you spend?"
+"""
+
+
+def test_compare_with_a_policy_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mymodule.py").write_text(MINE, encoding="utf-8")
+    done = run("compare", "mymodule:MyPolicy", "naive", "--repeats", "1", "--split", "test", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine − naive" in done.stdout
+    assert "Report: elicit-gym-runs/001/report.html" in done.stdout
+    manifest = json.loads((tmp_path / "elicit-gym-runs/001/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["env_kwargs"] == {"split": "test"}
+    again = run("report", "elicit-gym-runs/001", "--out", "again", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "again" / "report.html").exists()
+    second = run("compare", "naive", "--repeats", "1", "--split", "test", cwd=tmp_path)
+    assert "elicit-gym-runs/002" in second.stdout
+
+
+def test_noise_floor(tmp_path: Path) -> None:
+    done = run("noise-floor", "ask-one", "--repeats", "2", "--split", "test", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "ask-one against itself, 20 scenarios" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["compare", "nave"], "Unknown policy 'nave'. Did you mean 'naive'?"),
+        (["compare", "nowhere:Policy"], "ModuleNotFoundError"),
+        (["compare", "naive", "naive"], "'naive' twice"),
+        (["compare", "naive", "--scenarios", "nowhere.jsonl"], "No such file"),
+        (["compare", "naive", "--split", "dev"], "got 'dev'"),
+        (["compare", "naive", "--env", "CartPole-v1"], "CartPole"),
+        (["compare", "naive", "--resume"], "Name it with --out"),
+        (["report", "nowhere"], "expected the manifest of a run"),
+        (["play", "--scenario", "zz"], "expected the id of a scenario, got 'zz'"),
+        (["scenarios", "stats", "nowhere"], "No such file"),
+    ],
+)
+def test_a_mistake_is_one_message_and_status_2(tmp_path: Path, arguments: list[str], problem: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("elicit-gym: ")
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []  # nothing half-written
+
+
+def test_validate_prints_every_problem(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"id": ""}\n{bad\n[]\n', encoding="utf-8")
+    done = run("scenarios", "validate", str(path), cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{path}:1: 'id' must be a non-empty string, got ''" in done.stdout
+    assert f"{path}:2: expected one JSON object" in done.stdout
+    assert f"{path}:3: the row must be a JSON object" in done.stdout
+    assert run("scenarios", "validate", "bundled", cwd=tmp_path).stdout.startswith("bundled: 80 scenarios, no problems")
+
+
+def test_stats(tmp_path: Path) -> None:
+    assert "opening messages" in run("scenarios", "stats", cwd=tmp_path).stdout
+
+
+def test_play_as_the_assistant(tmp_path: Path) -> None:
+    done = run("play", "--scenario", "00-a", cwd=tmp_path, stdin="How much money can you spend?\n\n[red]Who?\n")
+    assert done.returncode == 0, done.stderr
+    assert "[x] Did the assistant ask" in done.stdout
+    assert "expected a non-empty string" in done.stdout
+    assert "return 1 of 5 in 2 turns" in done.stdout
+    assert "a home baker" in done.stdout
+
+
+def test_play_as_the_user(tmp_path: Path) -> None:
+    done = run("play", "--as-user", "oracle", "--scenario", "00-a", cwd=tmp_path, stdin="The lease says no.\n\nWell.\n")
+    assert done.returncode == 0, done.stderr
+    assert "You are the user" in done.stdout
+    assert "constraint_1: rental contract" in done.stdout
+    assert "in 2 turns" in done.stdout

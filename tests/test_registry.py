@@ -1,0 +1,29 @@
+"""Names."""
+
+import pytest
+
+from elicit_gym.errors import SettingError, UnknownNameError
+from elicit_gym.registry import Registry
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    registry: Registry[object] = Registry("judge", {"strict": "builtins:dict", "lenient": "builtins:dict"})
+    with pytest.raises(UnknownNameError, match="Did you mean 'strict'"):
+        registry.make("strct")
+
+
+def test_registering() -> None:
+    registry: Registry[object] = Registry("judge", {})
+    registry.register("mine", "builtins:dict")
+    registry.register("mine", "builtins:dict")
+    assert registry.make("mine", {"a": 1}) == {"a": 1}
+    with pytest.raises(SettingError, match="expected a free name"):
+        registry.register("mine", "builtins:list")
+    with pytest.raises(SettingError, match="expected 'module:attribute'"):
+        registry.register("other", "builtins")
+
+
+def test_wrong_arguments_are_a_setting_error() -> None:
+    registry: Registry[object] = Registry("judge", {"scripted": "elicit_gym.judges.scripted:ScriptedJudge"})
+    with pytest.raises(SettingError, match="Making the judge 'scripted' with"):
+        registry.make("scripted", {"strength": 3})
