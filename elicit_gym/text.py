@@ -70,6 +70,7 @@ _LEAD_IN = re.compile(r"^(?:given|since|because|considering|knowing|now that|see
 _META = re.compile(
     r"\b(?:did|does|do|has|is|was|should|can|will) (?:the|your|an|this) (?:assistant|agent|chatbot|model|ai)\b"
 )
+_META_NOUNS = frozenset(("assistant", "agent", "chatbot", "model", "ai"))
 _SEPARATOR = re.compile(r"[,;/|]|\b(?:and|or)\b")
 
 _stem_lock = Lock()
@@ -172,7 +173,7 @@ def _analyse(message: str) -> Analysis:
     asked = _questions(text)
     num_questions = len(asked)
     question = _first_clause(asked[0]) if asked else ""
-    question_words = _WORD.findall(question)
+    question_words = all_words if len(question) == len(text) else _WORD.findall(question)
     return Analysis(
         num_words=len(all_words),
         words=frozenset(all_words),
@@ -210,13 +211,13 @@ def _first_clause(question: str) -> str:
 
 
 def _is_one_question(question: str, question_words: list[str]) -> bool:
-    num_content = sum(word not in FUNCTION_WORDS for word in question_words)
-    num_function = len(question_words) - num_content
+    num_function = len([word for word in question_words if word in FUNCTION_WORDS])
+    num_content = len(question_words) - num_function
     if len(question_words) > 4 and num_function < 0.25 * len(question_words):
         return False
     if num_content > MAX_CONTENT_WORDS or len(_SEPARATOR.findall(question)) > MAX_SEPARATORS:
         return False
-    return not _META.search(question)
+    return _META_NOUNS.isdisjoint(question_words) or not _META.search(question)
 
 
 def is_echo(said: frozenset[str], heard: str) -> bool:

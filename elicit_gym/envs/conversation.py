@@ -93,13 +93,15 @@ class Conversation:
         """Make the step: only here does the state change, after judge and user have both succeeded."""
         pending = (i for i, done in enumerate(self.satisfied) if not done)
         self.unscored = tuple([i for i, verdict in zip(pending, verdicts, strict=True) if verdict.satisfied is None])
-        self.satisfied, self._newly, self._idle_turns = self._judged(verdicts)
         self.turn += 1
         if turn is None or reply is None:
+            self.satisfied, self._newly, self._idle_turns = self._judged(verdicts)
             self.history = (*self.history, Message(role="assistant", content=action))
             self.terminated = all(self.satisfied)
             self.truncated = not self.terminated
         else:
+            self.satisfied, self._newly = turn.satisfied, turn.newly_satisfied
+            self._idle_turns = 0 if self._newly else self._idle_turns + 1
             self.history = (*turn.history, Message(role="user", content=reply.text))
             self.disclosed |= compile_scenario(self.scenario).disclosed_in(reply.text)
 

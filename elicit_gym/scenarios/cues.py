@@ -7,7 +7,7 @@ cues come with the bundled scenarios; for the published ones `derive_cues` makes
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from math import log
@@ -88,6 +88,9 @@ class CompiledCues:
     items: tuple[_CueSet, ...]
     facts: tuple[tuple[FactId, _CueSet], ...]
     disclosures: tuple[tuple[FactId, frozenset[str], int], ...]
+    # The latest match, since judge and user look at the same message one after the other. One slot, replaced whole, so
+    # that threads may share it.
+    _latest: list[tuple[Analysis, tuple[int | None, Hits]]] = field(default_factory=list, compare=False, repr=False)
 
     def asked_items(self, analysis: Analysis) -> tuple[int, ...]:
         """Return the indexes of the *ask* items that the message's first question goes for.
@@ -134,6 +137,14 @@ class CompiledCues:
     def _strongest(self, analysis: Analysis) -> tuple[int | None, Hits]:
         if not analysis.specific:
             return None, ()
+        latest = self._latest
+        if latest and (found := latest[0])[0] is analysis:
+            return found[1]
+        result = self._match(analysis)
+        latest[:] = [(analysis, result)]
+        return result
+
+    def _match(self, analysis: Analysis) -> tuple[int | None, Hits]:
         stems = analysis.stems
         strengths = tuple([cues.strength(stems) for cues in self.items])
         num_hit = len(strengths) - strengths.count(0.0)

@@ -1,0 +1,57 @@
+"""The README's code runs, prints what it says it prints, and its numbers are the measured ones."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "output"), BLOCKS, ids=[f"block{i}" for i in range(len(BLOCKS))])
+def test_code_blocks_run(code: str, output: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    if output:
+        assert done.stdout == output
+
+
+def test_there_are_code_blocks_and_the_first_shows_its_output() -> None:
+    assert len(BLOCKS) >= 2
+    assert BLOCKS[0][1]
+    assert len(BLOCKS[0][0].strip().splitlines()) <= 12
+
+
+def test_ci_runs_the_test_command_as_it_stands() -> None:
+    commands = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+    assert commands[0].strip() == "python -m pip install . && elicit-gym compare"
+    assert commands[1].strip() == 'python -m pip install ".[dev]" && python -m pytest'
+    assert commands[1].strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_numbers_are_read_from_the_results() -> None:
+    results = {
+        path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks/results").glob("*.json")
+    }
+    throughput, judge = results["env_throughput"], results["judge_agreement"]
+    by_length = throughput["microseconds_a_step_by_history_length"]
+    for expected in (
+        f"{throughput['steps_per_second']:,}",
+        f"{by_length['turns_5_to_55']:.0f} / {by_length['turns_900_to_1000']:.0f}",
+        " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),
+        f"{judge['kappa_scripted_judge_with_labels']:.2f}",
+        f"{judge['labelled_pairs']} hand-labelled pairs",
+        f"a kappa of {judge['derived_cues']['kappa_with_hand_written_cues_on_all_pairs']:.2f} only",
+    ):
+        assert expected in README, expected
+
+
+def test_images_exist() -> None:
+    for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / target).is_file()
