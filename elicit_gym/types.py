@@ -135,11 +135,15 @@ class Verdict:
         satisfied: None when the item could not be scored. That is never a silent "no".
         reason: why, in the judge's words; for an unscored item, what went wrong.
         raw: the raw reply behind it, where there is one.
+        flags: what had to be done to get it; calls that answer several items have them on the first.
+        usage: what it cost; likewise.
     """
 
     satisfied: bool | None
     reason: str | None = None
     raw: str | None = None
+    flags: tuple[str, ...] = ()
+    usage: tuple[Usage, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +153,7 @@ class JudgeRequest:
     Attributes:
         pending: indexes into `scenario.checklist`, in ascending order; the verdicts come back in this order.
         disclosed: ids of the facts that the user has given away so far.
+        seed: of the episode, for judges that sample.
     """
 
     scenario: Scenario
@@ -156,6 +161,7 @@ class JudgeRequest:
     user_message: str
     assistant_message: str
     disclosed: frozenset[FactId]
+    seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

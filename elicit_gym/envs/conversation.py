@@ -69,6 +69,7 @@ class Conversation:
             user_message=self.history[-1].content,
             assistant_message=action,
             disclosed=self.disclosed,
+            seed=self.seed,
         )
 
     def user_turn(self, action: str, verdicts: tuple[Verdict, ...]) -> UserTurn | None:

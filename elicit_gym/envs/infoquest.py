@@ -14,10 +14,10 @@ from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
 from elicit_gym.rewards import Reward, RewardStep
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.spaces import ChatHistorySpace, Utterance
-from elicit_gym.types import ChatHistory, Scenario, Usage, UserReply
+from elicit_gym.types import ChatHistory, Scenario, Usage, UserReply, Verdict
 from elicit_gym.user_simulators.base import UserSimulator
 
-__all__ = ["InfoQuestEnv", "check_action"]
+__all__ = ["InfoQuestEnv", "check_action", "check_parts"]
 
 
 def check_action(action: Any) -> str:
@@ -64,7 +64,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     ## Information
     New scalars and tuples at every step, never to be shown to a policy: ``scenario_id``, ``turn``, ``checklist``
     (flags), ``newly_satisfied`` (indexes), ``stuck``, ``unscored`` (indexes that the judge could not score),
-    ``flags`` (what the user simulator had to repair), ``usage``.
+    ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
 
     ## Arguments
     See below; all can be given to `gym.make` and survive ``env.spec.to_json()``. Live simulators, judges and rewards
@@ -86,6 +86,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         UnknownNameError: no such simulator, judge or reward.
         SettingError: an argument is off.
         ScenarioError: the scenarios break a rule.
+
+    ``elicit_gym/InfoQuestLLM-v0`` is this environment with ``user_simulator="llm"`` and ``judge="llm"``: the paper's
+    protocol, with the paper's models by default. Name others with ``user_simulator_kwargs={"model": ...}`` and
+    ``judge_kwargs={"model": ..., "api_base": ...}``.
 
     References:
         InfoQuest, Section 3.2 and 3.3. Each deliberate difference is named where it is made: the scripted user and
@@ -133,6 +137,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         self.action_space = Utterance()
         self._by_id = {scenario.id: scenario for scenario in self.scenarios}
         self._conversation: Conversation | None = None
+        self._checked = False
 
     @property
     def conversation(self) -> Conversation | None:
@@ -153,8 +158,12 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
         Raises:
             SettingError: no such scenario, or an unknown option.
+            FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server); once.
         """
         super().reset(seed=seed)
+        if not self._checked:
+            check_parts(self.user_simulator, self.judge)
+            self._checked = True
         unknown = set(options or {}) - {"scenario_id"}
         if unknown:
             raise SettingError(
@@ -208,7 +217,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             step_reward(self.reward, conversation),
             conversation.terminated,
             conversation.truncated,
-            step_info(conversation, reply),
+            step_info(conversation, verdicts, reply),
         )
 
     def render(self) -> str | None:
@@ -221,6 +230,18 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             print_conversation(self._conversation)
             return None
         return render_text(self._conversation)
+
+
+def check_parts(*parts: object) -> None:
+    """Let every part that calls a model see whether it can.
+
+    Raises:
+        FatalModelError: one cannot, in one sentence.
+    """
+    for part in parts:
+        check = getattr(part, "check", None)
+        if check is not None:
+            check()
 
 
 def step_reward(reward: Reward, conversation: Conversation) -> float:
@@ -237,9 +258,15 @@ def step_reward(reward: Reward, conversation: Conversation) -> float:
     )
 
 
-def step_info(conversation: Conversation, reply: UserReply | None = None) -> dict[str, Any]:
+def step_info(
+    conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None
+) -> dict[str, Any]:
     """Return the info of the step just made (or of the reset)."""
+    flags: tuple[str, ...] = reply.flags if reply else ()
     usage: tuple[Usage, ...] = reply.usage if reply else ()
+    for verdict in verdicts:
+        if verdict.usage or verdict.flags:
+            flags, usage = verdict.flags + flags, verdict.usage + usage
     return {
         "scenario_id": conversation.scenario.id,
         "turn": conversation.turn,
@@ -247,6 +274,6 @@ def step_info(conversation: Conversation, reply: UserReply | None = None) -> dic
         "newly_satisfied": conversation.newly_satisfied,
         "stuck": conversation.stuck,
         "unscored": conversation.unscored,
-        "flags": reply.flags if reply else (),
+        "flags": flags,
         "usage": usage,
     }

@@ -8,13 +8,14 @@ from typing import Any
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
+from elicit_gym.evaluation.usage import UsageRow, usage_table
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies, environment_scenarios
 from elicit_gym.rollout.manifest import check_same_settings
 from elicit_gym.rollout.storage import load_run, write_json
 from elicit_gym.types import Scenario
 
-__all__ = ["Comparison", "compare", "compare_runs"]
+__all__ = ["Comparison", "compare", "compare_runs", "comparison_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,7 @@ class Comparison:
     Attributes:
         policies: one summary a policy.
         pairs: one a pair of policies.
+        usage: what each seat spent, where it holds a model.
         records: every episode.
         scenarios: of the environment, to show conversations beside their checklists.
         manifest: what it was made with.
@@ -31,6 +33,7 @@ class Comparison:
 
     policies: tuple[PolicySummary, ...]
     pairs: tuple[PairSummary, ...]
+    usage: tuple[UsageRow, ...]
     records: tuple[EpisodeRecord, ...]
     scenarios: tuple[Scenario, ...]
     manifest: Mapping[str, Any]
@@ -40,6 +43,7 @@ class Comparison:
         return {
             "policies": [policy.to_row() for policy in self.policies],
             "pairs": [pair.to_row() for pair in self.pairs],
+            "usage": [row.to_row() for row in self.usage],
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -103,7 +107,7 @@ def compare(
         resume=resume,
         progress=progress,
     )
-    comparison = _summarise(records, manifest)
+    comparison = comparison_of(records, environment_scenarios(env_id, manifest["env_kwargs"]), manifest)
     if out is not None:
         comparison.save(out)
     return comparison
@@ -138,11 +142,22 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
         "policies": [name for *_, theirs in runs for name in theirs["policies"]],
         "privileged": [name for *_, theirs in runs for name in theirs["privileged"]],
         "repeats": max(theirs["repeats"] for *_, theirs in runs),
+        "stopped": next((theirs["stopped"] for *_, theirs in runs if theirs["stopped"]), None),
     }
-    return _summarise(merged, combined)
+    scenarios = environment_scenarios(manifest["env_id"], manifest["env_kwargs"])
+    return comparison_of(merged, scenarios, combined)
 
 
-def _summarise(records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]) -> Comparison:
+def comparison_of(
+    records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], manifest: Mapping[str, Any]
+) -> Comparison:
+    """Compare records that are there already.
+
+    Args:
+        records: of any number of policies.
+        scenarios: to show conversations beside their checklists.
+        manifest: of the run.
+    """
     return Comparison(
         policies=tuple(
             summarise_policies(
@@ -152,7 +167,8 @@ def _summarise(records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]) ->
             )
         ),
         pairs=tuple(summarise_pairs(records)),
+        usage=tuple(usage_table(records)),
         records=tuple(records),
-        scenarios=environment_scenarios(manifest["env_id"], manifest["env_kwargs"]),
+        scenarios=tuple(scenarios),
         manifest=manifest,
     )

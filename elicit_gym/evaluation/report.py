@@ -76,6 +76,7 @@ def write_report(comparison: "Comparison", folder: Path) -> Path:
         colours=[colour(i) for i in range(len(comparison.policies))],
         columns=_COLUMNS,
         pairs=comparison.pairs,
+        usage=comparison.usage,
         figures=[
             (name, _CAPTIONS[name], _data_uri("image/svg+xml", path.read_bytes())) for name, path in figures.items()
         ],

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "cluster_estimate", "cluster_mean", "holm", "sign_flip_p_value", "worst_mean"]
+__all__ = ["Estimate", "cluster_estimate", "cluster_mean", "cohen_kappa", "holm", "sign_flip_p_value", "worst_mean"]
 
 Floats = NDArray[np.float64]
 
@@ -148,6 +148,25 @@ def sign_flip_p_value(differences: Sequence[float], clusters: Sequence[str]) -> 
         rng=np.random.default_rng(0),
     )
     return float(min(1.0, result.pvalue))
+
+
+def cohen_kappa(first: Sequence[bool], second: Sequence[bool | None]) -> float | None:
+    """Return Cohen's kappa of two raters' yes/no answers, None where it is not defined.
+
+    Args:
+        first: shape (n,).
+        second: shape (n,), without None.
+
+    References:
+        Cohen (1960), "A coefficient of agreement for nominal scales".
+    """
+    n = len(first)
+    if n == 0:
+        return None
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    p, q = sum(first) / n, sum(bool(b) for b in second) / n
+    expected = p * q + (1 - p) * (1 - q)
+    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -1,6 +1,6 @@
 """Tables for the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,10 +10,12 @@ from rich.text import Text
 from elicit_gym.envs.render import printable
 from elicit_gym.evaluation.compare import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
+from elicit_gym.evaluation.rejudge import Rejudged
 from elicit_gym.evaluation.report import format_estimate, format_p
 from elicit_gym.evaluation.statistics import Estimate
+from elicit_gym.evaluation.usage import UsageRow
 
-__all__ = ["print_comparison", "print_noise_floor", "print_scenario_stats"]
+__all__ = ["print_comparison", "print_noise_floor", "print_rejudged", "print_scenario_stats", "print_usage"]
 
 
 def _cell(text: str) -> Text:
@@ -75,6 +77,65 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
             str(pair.losses),
             format_p(pair.p_corrected),
         )
+    console.print(table)
+
+
+def print_usage(
+    rows: Sequence[UsageRow],
+    console: Console | None = None,
+    *,
+    title: str = "Spent (from the cache: what it once cost)",
+) -> None:
+    """Print what each seat spent; an unknown price is shown as unknown."""
+    if not rows:
+        return
+    console = console or Console()
+    table = Table(title=title, title_justify="left")
+    for name in ("policy", "seat", "model"):
+        table.add_column(name)
+    for name in ("calls", "input tokens", "output tokens", "cost"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        cost = "unknown" if row.cost_usd is None else f"${row.cost_usd:,.4f}"
+        counts = (f"{row.calls:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}")
+        table.add_row(_cell(row.policy), row.seat.replace("_", " "), _cell(row.model), *counts, cost)
+    known = [row.cost_usd for row in rows if row.cost_usd is not None]
+    calls, given, made = (sum(getattr(row, n) for row in rows) for n in ("calls", "input_tokens", "output_tokens"))
+    total = f"${sum(known):,.4f}" + (" + unknown" if len(known) < len(rows) else "") if known else "unknown"
+    table.add_section()
+    table.add_row("total", "", "", f"{calls:,}", f"{given:,}", f"{made:,}", total)
+    console.print(table)
+
+
+def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
+    """Print how far two judges agree, and what that does to the ranking."""
+    console = console or Console()
+    table = Table(title="Agreement of the two judges, by kind of item", title_justify="left")
+    table.add_column("items")
+    for name in ("pairs", "equal answers", "Cohen's kappa"):
+        table.add_column(name, justify="right")
+    for kind in ("all", "ask", "advice"):
+        share, kappa = result.agreement[kind], result.kappa[kind]
+        table.add_row(
+            kind,
+            f"{result.num_pairs[kind]:,}",
+            "–" if share is None else f"{share:.1%}",
+            "–" if kappa is None else f"{kappa:.3f}",
+        )
+    console.print(table)
+    if result.num_unscored:
+        console.print(
+            f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa.", style="yellow"
+        )
+    before, after = result.rankings()
+    table = Table(title="Mean return", title_justify="left")
+    table.add_column("policy")
+    for name in ("first judge", "second judge", "rank"):
+        table.add_column(name, justify="right")
+    for policy in before:
+        first, second = result.returns[policy]
+        moved = f"{before.index(policy) + 1} → {after.index(policy) + 1}"
+        table.add_row(_cell(policy), f"{first:.2f}", f"{second:.2f}", moved)
     console.print(table)
 
 

@@ -1,7 +1,7 @@
 """Many episodes: any number of scenarios and repeats, in parallel, saved as they finish, resumed after a kill."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
@@ -10,17 +10,17 @@ from typing import Any
 
 import gymnasium as gym
 
-from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.infoquest import InfoQuestEnv, check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy, PolicyLike, PrivilegedPolicy, is_privileged
 from elicit_gym.rollout.manifest import make_manifest
 from elicit_gym.rollout.progress import progress_bar
 from elicit_gym.rollout.run_episode import run_episode
-from elicit_gym.rollout.storage import RunStore
+from elicit_gym.rollout.storage import RunStore, write_json
 from elicit_gym.types import Scenario
 
-__all__ = ["DEFAULT_ENV", "collect_episodes", "collect_policies", "environment_scenarios"]
+__all__ = ["DEFAULT_ENV", "collect_episodes", "collect_policies", "environment_scenarios", "sample_environment"]
 
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 
@@ -54,11 +54,13 @@ def collect_episodes(
         progress: show a progress bar.
 
     Returns:
-        One record for each (scenario, repeat), in that order; failed episodes are among them.
+        One record for each (scenario, repeat), in that order; failed episodes are among them. Fewer when a budget
+        ended the run.
 
     Raises:
         SettingError: an argument is off.
         ManifestMismatchError: `resume` is on and the settings of the saved run differ.
+        FatalModelError: no call to a model can succeed; what was finished is saved.
     """
     records, _ = collect_policies(
         [policy],
@@ -107,7 +109,8 @@ def collect_policies(
             f"Collecting episodes: expected policies with different names, got {', '.join(map(repr, twice))} twice. "
             "Leave one out, or give it another name."
         )
-    scenarios = environment_scenarios(env_id, kwargs)
+    sample_env = sample_environment(env_id, kwargs)
+    scenarios = sample_env.scenarios
     chosen = _choose(scenarios, scenario_ids)
     manifest = make_manifest(
         env_id=env_id,
@@ -117,26 +120,26 @@ def collect_policies(
         privileged=[policy.name for policy in samples if is_privileged(policy)],
         repeats=repeats,
         seed=seed,
+        prompts={
+            prompt.name: prompt.sha256
+            for part in (sample_env.user_simulator, sample_env.judge)
+            for prompt in getattr(part, "prompts", ())
+        },
     )
     units = [(p, scenario, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)]
     store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
     done: dict[tuple[str, str, int], EpisodeRecord] = dict(store.records) if store else {}
     todo = [unit for unit in units if (names[unit[0]], unit[1].id, unit[2]) not in done]
-    workers = local()
-
-    def run(unit: tuple[int, Scenario, int]) -> EpisodeRecord:
-        index, scenario, repeat = unit
-        if not hasattr(workers, "env"):
-            workers.env = gym.make(env_id, disable_env_checker=True, **kwargs)
-            workers.policies = {}
-        policy = workers.policies.get(index)
-        if policy is None:
-            policy = workers.policies[index] = makers[index]()
-        return run_episode(workers.env, _for(policy, scenario), scenario_id=scenario.id, repeat=repeat, seed=seed)
-
+    stopped: list[str] = []
+    run = _Runner(env_id, kwargs, sample_env, makers, seed)
     try:
+        if todo:
+            check_parts(*samples)
         with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
-            for record in _map(run, todo, num_workers):
+            for record in _map(run, todo, num_workers, stop=lambda: bool(stopped)):
+                if record.failure and record.failure.source == "budget":
+                    stopped.append(record.failure.message)  # what is under way may still end; nothing new is begun
+                    continue
                 done[record.unit] = record
                 if store:
                     store.append(record)
@@ -144,7 +147,46 @@ def collect_policies(
     finally:
         if store:
             store.close()
-    return [done[(names[p], scenario.id, repeat)] for p, scenario, repeat in units], manifest
+    manifest["stopped"] = stopped[0] if stopped else None
+    if store:
+        write_json(store.folder / "manifest.json", manifest)
+    keys = ((names[p], scenario.id, repeat) for p, scenario, repeat in units)
+    return [done[key] for key in keys if key in done], manifest
+
+
+class _Runner:
+    """Runs units in any number of threads, each with an environment and policies of its own.
+
+    Simulator and judge keep nothing between calls: all threads share one of each, with its connections.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        kwargs: Mapping[str, Any],
+        sample_env: InfoQuestEnv,
+        makers: Sequence[Callable[[], Policy]],
+        seed: int,
+    ) -> None:
+        self._env_id = env_id
+        self._kwargs = kwargs
+        self._sample_env = sample_env
+        self._makers = makers
+        self._seed = seed
+        self._own = local()
+
+    def __call__(self, unit: tuple[int, Scenario, int]) -> EpisodeRecord:
+        index, scenario, repeat = unit
+        own = self._own
+        if not hasattr(own, "env"):
+            own.env = gym.make(self._env_id, disable_env_checker=True, **self._kwargs)
+            own.env.unwrapped.user_simulator = self._sample_env.user_simulator
+            own.env.unwrapped.judge = self._sample_env.judge
+            own.policies = {}
+        if index not in own.policies:
+            own.policies[index] = self._makers[index]()
+        policy = _for(own.policies[index], scenario)
+        return run_episode(own.env, policy, scenario_id=scenario.id, repeat=repeat, seed=self._seed)
 
 
 def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[Scenario, ...]:
@@ -153,17 +195,21 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
     Raises:
         SettingError: it is no InfoQuest environment, or its arguments are off.
     """
-    return _env_of(env_id, env_kwargs).scenarios
+    return sample_environment(env_id, env_kwargs).scenarios
 
 
 def _map(
     function: Callable[[tuple[int, Scenario, int]], EpisodeRecord],
     units: Sequence[tuple[int, Scenario, int]],
     num_workers: int,
-) -> Any:
-    """Yield results as they come; with several workers no more units are handed out than can be under way."""
+    stop: Callable[[], bool],
+) -> Iterator[EpisodeRecord]:
+    """Yield results as they come; no more units are handed out than can be under way, and none once `stop` says so."""
     if num_workers == 1:
-        yield from map(function, units)
+        for unit in units:
+            if stop():
+                return
+            yield function(unit)
         return
     remaining = iter(units)
     pool = ThreadPoolExecutor(num_workers)
@@ -173,9 +219,10 @@ def _map(
         }
         while pending:
             finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            pending |= {pool.submit(function, unit) for unit in islice(remaining, len(finished))}
             for future in finished:
                 yield future.result()
+            if not stop():
+                pending |= {pool.submit(function, unit) for unit in islice(remaining, len(finished))}
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -198,7 +245,12 @@ def _for(policy: Policy, scenario: Scenario) -> Policy:
     return policy
 
 
-def _env_of(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
+def sample_environment(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
+    """Make one environment, unwrapped.
+
+    Raises:
+        SettingError: it is no InfoQuest environment, or its arguments are off.
+    """
     try:
         env = gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped
     except gym.error.Error as error:

@@ -12,7 +12,7 @@ from elicit_gym.types import Scenario
 
 __all__ = ["check_same_settings", "make_manifest"]
 
-_WHAT_MATTERS = ("format", "env_id", "env_kwargs", "scenarios", "seed", "elicit_gym")
+_WHAT_MATTERS = ("format", "env_id", "env_kwargs", "scenarios", "prompts", "seed", "elicit_gym")
 
 
 def make_manifest(
@@ -24,6 +24,7 @@ def make_manifest(
     privileged: Sequence[str],
     repeats: int,
     seed: int,
+    prompts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Describe a run.
 
@@ -35,6 +36,7 @@ def make_manifest(
         privileged: names of those that know the hidden context.
         repeats: episodes for each scenario.
         seed: the base seed.
+        prompts: hash by name of every prompt file in the environment's seats.
 
     Returns:
         JSON types. ``command``, ``created``, ``policies``, ``privileged``, ``repeats`` and ``versions`` are for the
@@ -45,10 +47,10 @@ def make_manifest(
     import elicit_gym
 
     versions = {"python": platform.python_version()}
-    for package in ("gymnasium", "numpy", "scipy"):
+    for package in ("gymnasium", "numpy", "scipy", "litellm"):
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # pragma: no cover - all three are dependencies
+        except PackageNotFoundError:  # an extra that is not installed
             continue
     return {
         "format": 1,
@@ -56,11 +58,13 @@ def make_manifest(
         "env_id": env_id,
         "env_kwargs": dict(env_kwargs),
         "scenarios": {"count": len(scenarios), "sha256": scenarios_sha256(scenarios)},
+        "prompts": dict(prompts or {}),
         "seed": seed,
         "repeats": repeats,
         "policies": list(policies),
         "privileged": list(privileged),
         "versions": versions,
+        "stopped": None,
         "command": " ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]]),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -6,8 +6,8 @@ import gymnasium as gym
 from gymnasium.error import InvalidAction
 
 from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
-from elicit_gym.errors import EpisodeFailure, PolicyFailure, boundary
-from elicit_gym.policy import Policy
+from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
+from elicit_gym.policy import Policy, SpendingPolicy
 from elicit_gym.rollout.seeding import unit_seed
 
 __all__ = ["run_episode"]
@@ -28,6 +28,9 @@ def run_episode(
     Returns:
         The record. Whatever the policy, user simulator, judge or model raises is attributed and recorded, with the
         turns made before it; nothing is raised for it.
+
+    Raises:
+        FatalModelError: no call to a model can succeed, in this episode or another.
     """
     env_seed = unit_seed(seed, scenario_id, repeat)
     turns: list[Turn] = []
@@ -42,6 +45,7 @@ def run_episode(
         while not (terminated or truncated):
             with boundary("policy", f"Asking the policy {policy.name!r} for its message {len(turns) + 1}"):
                 action = policy.act(history)
+            spent, repaired = policy.take_usage() if isinstance(policy, SpendingPolicy) else ((), ())
             try:
                 history, reward, terminated, truncated, info = env.step(action)
             except InvalidAction as error:
@@ -54,10 +58,12 @@ def run_episode(
                     newly_satisfied=info["newly_satisfied"],
                     stuck=info["stuck"],
                     unscored=info["unscored"],
-                    flags=info["flags"],
-                    usage=info["usage"],
+                    flags=(*repaired, *info["flags"]),
+                    usage=(*spent, *info["usage"]),
                 )
             )
+    except FatalModelError:
+        raise
     except EpisodeFailure as error:
         failure = Failure(source=error.source, message=str(error), turn=len(turns) + 1 if opening_message else 0)
         terminated = truncated = False

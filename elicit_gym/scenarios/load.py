@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import ScenarioError, SettingError
+from elicit_gym.scenarios.hub import published_folder
 from elicit_gym.scenarios.jsonl import read_rows
 from elicit_gym.scenarios.published import is_published_folder, load_published
 from elicit_gym.scenarios.schema import pool_rarity, problems_of_row, scenario_from_row
@@ -21,8 +22,9 @@ def load_scenarios(source: str | Path = "bundled", split: str | None = None) -> 
     """Load scenarios.
 
     Args:
-        source: ``bundled`` (80 scenarios written for this package), a JSON lines file in our format, or a folder with
-            the published InfoQuest files.
+        source: ``bundled`` (80 scenarios written for this package), ``infoquest`` (the published 1,000, from the
+            Hugging Face hub or ``$ELICIT_GYM_DATA``), a JSON lines file in our format, or a folder with the published
+            InfoQuest files.
         split: ``train`` or ``test``; None for all. The published set has no splits.
 
     Returns:
@@ -32,7 +34,7 @@ def load_scenarios(source: str | Path = "bundled", split: str | None = None) -> 
         ScenarioError: the file breaks a rule; the message names file, line, field, what was expected and found.
         SettingError: no such split.
     """
-    path = BUNDLED if str(source) == "bundled" else Path(source)
+    path = _path_of(source)
     scenarios = _load(path.resolve(), _stamp(path))
     if split is None:
         return scenarios
@@ -48,9 +50,8 @@ def load_scenarios(source: str | Path = "bundled", split: str | None = None) -> 
 
 def validate_scenarios(source: str | Path) -> tuple[str, ...]:
     """Return everything that is wrong with a scenario file or folder, one line each; empty when it is sound."""
-    path = BUNDLED if str(source) == "bundled" else Path(source)
     try:
-        _load.__wrapped__(path, ())
+        _load.__wrapped__(_path_of(source), ())
     except ScenarioError as error:
         return error.problems
     return ()
@@ -62,6 +63,12 @@ def scenarios_sha256(scenarios: Sequence[Scenario]) -> str:
     for scenario in scenarios:
         digest.update(repr(scenario).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _path_of(source: str | Path) -> Path:
+    if str(source) == "bundled":
+        return BUNDLED
+    return published_folder() if str(source) == "infoquest" else Path(source)
 
 
 def _stamp(path: Path) -> tuple[tuple[str, int, int], ...]:

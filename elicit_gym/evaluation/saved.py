@@ -1,0 +1,66 @@
+"""Saved conversations of any origin: a run's folder, or a file of published chats."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from elicit_gym.episode import EpisodeRecord
+from elicit_gym.evaluation.compare import Comparison, compare_runs, comparison_of
+from elicit_gym.rollout.manifest import make_manifest
+from elicit_gym.rollout.published_chats import load_published_chats, policy_of_chats
+from elicit_gym.scenarios.load import load_scenarios
+
+__all__ = ["LoadedRun", "load_any_run"]
+
+
+class LoadedRun:
+    """Records with their scenarios, whatever they came from.
+
+    Args:
+        comparison: of these records.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self.records = comparison.records
+        self.scenarios = comparison.scenarios
+
+    @property
+    def comparison(self) -> Comparison:
+        """The records as they were judged."""
+        return self._comparison
+
+    def with_records(self, records: Sequence[EpisodeRecord]) -> Comparison:
+        """Return the comparison of the same conversations under other verdicts."""
+        return comparison_of(records, self.scenarios, self._comparison.manifest)
+
+
+def load_any_run(path: Path, scenarios: str | None = None) -> LoadedRun:
+    """Load a run's folder, or a published ``chats-*.jsonl`` file.
+
+    Args:
+        path: of either.
+        scenarios: where the scenarios are; by default the run's own, or the folder that the chats file lies in.
+
+    Raises:
+        StorageError: it cannot be read.
+        ScenarioError: the scenarios cannot be read.
+    """
+    if path.is_dir():
+        comparison = compare_runs([path])
+        if scenarios is not None:
+            comparison = replace(comparison, scenarios=load_scenarios(scenarios))
+        return LoadedRun(comparison)
+    source = scenarios or str(path.parent)
+    loaded = load_scenarios(source)
+    records = load_published_chats(path, {scenario.id: scenario.opening_message for scenario in loaded})
+    manifest = make_manifest(
+        env_id="infoquest/published",
+        env_kwargs={"chats": path.name},
+        scenarios=loaded,
+        policies=[policy_of_chats(path)],
+        privileged=[],
+        repeats=1,
+        seed=0,
+    )
+    return LoadedRun(comparison_of(records, loaded, {**manifest, "stopped": None}))

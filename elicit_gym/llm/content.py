@@ -1,0 +1,44 @@
+"""Take the answer out of what a model sent: the one place for thinking, truncation and missing content."""
+
+import re
+
+__all__ = ["clean_content"]
+
+_CLOSED_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OPEN_THINK = re.compile(r"<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+_ORPHAN_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+
+def clean_content(content: str | None, reasoning: str | None, finish_reason: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text of an answer and flags for what was done to get it.
+
+    Thinking is never an answer: ``<think>`` blocks go, closed or not, and so does everything before a ``</think>``
+    whose start the chat template swallowed. Content only in a separate reasoning field is no content either.
+
+    Args:
+        content: as sent, may be None.
+        reasoning: the separate field that some services have, may be None.
+        finish_reason: ``length`` means cut off.
+
+    Returns:
+        The text, blank when there is no answer, and the flags ``think_removed``, ``think_unclosed``,
+        ``only_reasoning``, ``truncated``, ``empty``.
+    """
+    flags: list[str] = []
+    text = content or ""
+    without = _CLOSED_THINK.sub("", text)
+    if without != text:
+        flags.append("think_removed")
+        text = without
+    if _OPEN_THINK.search(text):
+        flags.append("think_unclosed")
+        text = _OPEN_THINK.sub("", text)
+    elif _ORPHAN_END.search(text):
+        flags.append("think_removed")
+        text = _ORPHAN_END.sub("", text)
+    text = text.strip()
+    if finish_reason == "length":
+        flags.append("truncated")
+    if not text:
+        flags.append("only_reasoning" if reasoning and reasoning.strip() else "empty")
+    return text, tuple(flags)

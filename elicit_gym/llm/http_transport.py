@@ -1,0 +1,106 @@
+"""Calls to an OpenAI-compatible server without litellm in between: opt-in, for when litellm's own CPU is the limit."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from elicit_gym.errors import MissingExtraError
+from elicit_gym.llm.litellm_transport import parse_retry_after
+from elicit_gym.llm.reachability import check_reachable
+from elicit_gym.llm.transport import RawReply, TransportError
+
+__all__ = ["HTTPTransport"]
+
+
+class HTTPTransport:
+    """One model on an OpenAI-compatible server (vLLM, llama.cpp, ``transformers serve``, ...), over aiohttp.
+
+    Args:
+        model: the name that the server knows, sent as it is.
+        api_base: for example ``http://localhost:8000/v1``.
+        api_key_env: name of the environment variable with the key; None where the server wants none.
+        timeout: seconds for one call.
+        connections: most connections at once.
+    """
+
+    def __init__(
+        self, model: str, *, api_base: str, api_key_env: str | None, timeout: float, connections: int = 1024
+    ) -> None:
+        self.model = model
+        self._api_base = api_base.rstrip("/")
+        self._api_key_env = api_key_env
+        self._timeout = timeout
+        self._connections = connections
+        self._session: Any = None
+
+    def check(self) -> None:
+        """Raise if the server cannot be reached or the key is missing."""
+        self._headers()
+        check_reachable(self.model, self._api_base)
+
+    def _headers(self) -> dict[str, str]:
+        if self._api_key_env is None:
+            return {}
+        key = os.environ.get(self._api_key_env)
+        if not key:
+            raise TransportError(
+                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.",
+                retriable=False,
+                fatal=True,
+            )
+        return {"Authorization": f"Bearer {key}"}
+
+    async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
+        """Send one request; runs on the one background loop, whose session it keeps."""
+        try:
+            import aiohttp
+        except ImportError as error:
+            raise MissingExtraError("Calling a language model", "llm") from error
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections),
+                timeout=aiohttp.ClientTimeout(total=self._timeout),
+            )
+        body = {"model": self.model, "messages": messages, **parameters}
+        try:
+            async with self._session.post(
+                f"{self._api_base}/chat/completions", json=body, headers=self._headers()
+            ) as response:
+                if response.status != 200:
+                    raise self._refused(response.status, await response.text(), response.headers.get("Retry-After"))
+                return self._unpack(await response.json(content_type=None))
+        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+            raise TransportError(f"Calling {self.model}: {type(error).__name__}: {error}", retriable=True) from None
+
+    def _refused(self, status: int, text: str, retry_after: str | None) -> TransportError:
+        of_this_request = status == 400 and "context" in text.lower() and "length" in text.lower()
+        fatal = status in (400, 401, 403, 404, 422) and not of_this_request
+        return TransportError(
+            f"Calling {self.model}: status {status}: {text}",
+            retriable=not fatal and not of_this_request,
+            fatal=fatal,
+            retry_after=parse_retry_after(retry_after),
+        )
+
+    def _unpack(self, reply: Any) -> RawReply:
+        try:
+            choice = reply["choices"][0]
+            message = choice["message"]
+            usage = reply.get("usage") or {}
+            content, reasoning = message.get("content"), message.get("reasoning_content")
+            if content is not None and not isinstance(content, str):
+                raise TypeError("content is no text")
+            return RawReply(
+                content=content,
+                reasoning=reasoning,
+                finish_reason=str(choice.get("finish_reason") or "stop"),
+                model=self.model,
+                input_tokens=int(usage.get("prompt_tokens") or 0),
+                output_tokens=int(usage.get("completion_tokens") or 0),
+                cost_usd=None,
+            )
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise TransportError(
+                f"Calling {self.model}: the answer is no chat completion ({type(error).__name__}: {error}).",
+                retriable=True,
+            ) from error

@@ -1,0 +1,171 @@
+"""Calls through litellm: any provider that it knows, by its model names. The only file that imports litellm."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from elicit_gym.errors import MissingExtraError
+from elicit_gym.llm.reachability import check_reachable
+from elicit_gym.llm.transport import RawReply, TransportError
+
+__all__ = ["LiteLLMTransport", "price_usd"]
+
+_litellm: Any = None
+
+
+def _load() -> Any:
+    """Import litellm at first use: it takes seconds, and asks the network for prices unless told not to."""
+    global _litellm
+    if _litellm is None:
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        try:
+            import litellm
+        except ImportError as error:
+            raise MissingExtraError("Calling a language model", "llm") from error
+        litellm.suppress_debug_info = True
+        litellm.drop_params = True  # a provider without `seed` is asked without it
+        litellm.telemetry = False
+        _litellm = litellm
+    return _litellm
+
+
+def price_usd(model: str, input_tokens: int, output_tokens: int) -> float | None:
+    """Return what so many tokens cost, None where litellm knows no price for the model."""
+    litellm = _load()
+    try:
+        prompt, completion = litellm.cost_per_token(
+            model=model, prompt_tokens=input_tokens, completion_tokens=output_tokens
+        )
+    except Exception:  # litellm raises a plain Exception for a model that it has no price for
+        return None
+    # A server of one's own has the price 0 in litellm's map where it has one at all: that is not known either.
+    return float(prompt + completion) or None
+
+
+class LiteLLMTransport:
+    """One model behind litellm.
+
+    Args:
+        model: litellm's name, for example ``openai/gpt-4o-mini`` or ``hosted_vllm/AtlaAI/Selene-1-Mini-Llama-3.1-8B``.
+        api_base: of a server of one's own.
+        api_key_env: name of the environment variable with the key, where litellm's own name for it is not used. Keys
+            are never arguments: arguments go into manifests.
+        timeout: seconds for one call.
+    """
+
+    def __init__(self, model: str, *, api_base: str | None, api_key_env: str | None, timeout: float) -> None:
+        self.model = model
+        self._api_base = api_base
+        self._api_key_env = api_key_env
+        self._timeout = timeout
+
+    def _key(self) -> str | None:
+        if self._api_key_env is None:
+            # litellm wants some key for any OpenAI-compatible server, also where the server wants none.
+            return "none" if self._api_base and not os.environ.get("OPENAI_API_KEY") else None
+        key = os.environ.get(self._api_key_env)
+        if not key:
+            raise TransportError(
+                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.",
+                retriable=False,
+                fatal=True,
+            )
+        return key
+
+    def check(self) -> None:
+        """Raise if the key is missing or the server cannot be reached."""
+        litellm = _load()
+        key = self._key()
+        try:
+            litellm.get_llm_provider(self.model, api_base=self._api_base)
+        except Exception as error:
+            raise TransportError(
+                f"Calling {self.model!r}: expected a model name that litellm knows, such as openai/gpt-4o-mini, "
+                f"got one without a known provider. Check the name.",
+                retriable=False,
+                fatal=True,
+            ) from error
+        if self._api_base:
+            check_reachable(self.model, self._api_base)
+        elif self.model.startswith("hosted_vllm/") and not os.environ.get("HOSTED_VLLM_API_BASE"):
+            raise TransportError(
+                f"Calling {self.model}: expected the api_base of a vLLM server, got none. Start one "
+                f"(vllm serve {self.model.removeprefix('hosted_vllm/')}) and give its api_base, or set "
+                "$HOSTED_VLLM_API_BASE.",
+                retriable=False,
+                fatal=True,
+            )
+        elif key is None:
+            found = litellm.validate_environment(self.model)
+            missing = [name for name in found.get("missing_keys") or () if "BASE" not in name]
+            if missing and not found.get("keys_in_environment"):
+                raise TransportError(
+                    f"Calling {self.model}: expected a key in ${missing[0]}, got none. Set the variable, or give the "
+                    "api_base of a server of your own.",
+                    retriable=False,
+                    fatal=True,
+                )
+
+    async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
+        """Send one request."""
+        litellm = _load()
+        try:
+            reply = await litellm.acompletion(
+                model=self.model,
+                messages=messages,
+                api_base=self._api_base,
+                api_key=self._key(),
+                timeout=self._timeout,
+                num_retries=0,
+                max_retries=0,
+                **parameters,
+            )
+        except TransportError:
+            raise
+        except Exception as error:
+            raise self._explain(error) from None  # the original may hold a key
+        return self._unpack(reply)
+
+    def _unpack(self, reply: Any) -> RawReply:
+        try:
+            choice = reply.choices[0]
+            content, reasoning = choice.message.content, getattr(choice.message, "reasoning_content", None)
+            usage = getattr(reply, "usage", None)
+            input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
+            output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
+        except (AttributeError, IndexError, TypeError) as error:
+            raise TransportError(f"Calling {self.model}: the answer has no choices.", retriable=True) from error
+        return RawReply(
+            content=content,
+            reasoning=reasoning,
+            finish_reason=str(choice.finish_reason or "stop"),
+            model=self.model,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cost_usd=price_usd(self.model, input_tokens, output_tokens),
+        )
+
+    def _explain(self, error: Exception) -> TransportError:
+        status = getattr(error, "status_code", None)
+        kind = type(error).__name__
+        retry_after = None
+        headers = getattr(getattr(error, "response", None), "headers", None)
+        if headers is not None:
+            retry_after = parse_retry_after(headers.get("retry-after"))
+        of_this_request = kind in ("ContextWindowExceededError", "ContentPolicyViolationError")
+        # litellm gives a dropped connection, a broken answer and a real 500 all the status 500.
+        fatal = status in (400, 401, 403, 404, 422) and not of_this_request
+        return TransportError(
+            f"Calling {self.model}: {kind}" + (f" (status {status})" if status else "") + f": {error}",
+            retriable=not fatal and not of_this_request,
+            fatal=fatal,
+            retry_after=retry_after,
+        )
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Return the seconds of a Retry-After header, None where it has none (dates are not used by model services)."""
+    try:
+        return max(0.0, float(value)) if value is not None else None
+    except ValueError:
+        return None

@@ -1,0 +1,72 @@
+"""Make a chat model from plain, JSON-able settings."""
+
+from importlib import import_module
+from typing import Any, cast
+
+from elicit_gym.errors import SettingError
+from elicit_gym.llm.client import ServiceChatModel
+from elicit_gym.llm.types import ChatModel
+
+__all__ = ["make_chat_model"]
+
+
+def make_chat_model(
+    model: str,
+    *,
+    api_base: str | None = None,
+    api_key_env: str | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    timeout: float = 120.0,
+    transport: str = "litellm",
+    structured_output: bool = False,
+    extra: dict[str, Any] | None = None,
+) -> ChatModel:
+    """Make a chat model.
+
+    Args:
+        model: litellm's name for it (``openai/gpt-4o-mini``); with ``transport="http"`` the name that the server
+            knows; or ``python:module:attribute`` for a function without arguments that makes a `ChatModel`.
+        api_base: of an OpenAI-compatible server.
+        api_key_env: name of the environment variable with the key, where litellm's own is not used.
+        temperature: None for the service's default.
+        top_p: likewise.
+        max_tokens: most tokens of an answer.
+        timeout: seconds for one call.
+        transport: ``litellm``, or ``http`` for an OpenAI-compatible server without litellm in between.
+        structured_output: whether the service takes a JSON schema.
+        extra: further parameters, sent as they are.
+
+    Raises:
+        SettingError: the settings do not fit together.
+    """
+    if model.startswith("python:"):
+        module, _, attribute = model.removeprefix("python:").partition(":")
+        try:
+            return cast(ChatModel, getattr(import_module(module), attribute)())
+        except (ImportError, AttributeError) as error:
+            raise SettingError(
+                f"Making the model {model!r}: {type(error).__name__}: {error}. Check the name."
+            ) from error
+    given = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, **(extra or {})}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    if "api_key" in parameters:
+        raise SettingError(
+            "Making a model: expected no key among its parameters, since these go into manifests, got 'api_key'. "
+            "Put the key into an environment variable and name that in api_key_env."
+        )
+    identity = {"model": model, "api_base": api_base, "parameters": parameters, "structured_output": structured_output}
+    if transport == "http":
+        if api_base is None:
+            raise SettingError(f"Making the model {model!r}: expected an api_base with transport='http', got none.")
+        from elicit_gym.llm.http_transport import HTTPTransport
+
+        http = HTTPTransport(model, api_base=api_base, api_key_env=api_key_env, timeout=timeout)
+        return ServiceChatModel(model, http, parameters=parameters, identity=identity, send_schema=structured_output)
+    if transport != "litellm":
+        raise SettingError(f"Making the model {model!r}: expected transport 'litellm' or 'http', got {transport!r}.")
+    from elicit_gym.llm.litellm_transport import LiteLLMTransport
+
+    through = LiteLLMTransport(model, api_base=api_base, api_key_env=api_key_env, timeout=timeout)
+    return ServiceChatModel(model, through, parameters=parameters, identity=identity, send_schema=structured_output)

@@ -1,0 +1,70 @@
+"""Prompt files: text with named placeholders, replaced in one pass; a user's folder overrides any of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from elicit_gym.errors import SettingError
+
+__all__ = ["Prompt", "load_prompt"]
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt file.
+
+    Attributes:
+        name: of the file, without its ending.
+        text: as it stands in the file.
+    """
+
+    name: str
+    text: str
+
+    def fill(self, **values: str) -> str:
+        """Replace the placeholders, all in one pass, so that braces in a value stay what they are."""
+        return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), self.text)
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the text, for manifests."""
+        return sha256(self.text.encode("utf-8")).hexdigest()
+
+
+def load_prompt(package: str, name: str, required: Sequence[str], folder: str | Path | None = None) -> Prompt:
+    """Load a prompt.
+
+    Args:
+        package: whose ``prompts`` folder has the built-in one.
+        name: of the file, without ``.txt``.
+        required: placeholders that it must have.
+        folder: the user's; a file of that name in it comes first.
+
+    Raises:
+        SettingError: the folder does not exist, the file cannot be read, or it lacks a placeholder.
+    """
+    if folder is not None:
+        directory = Path(folder)
+        if not directory.is_dir():
+            raise SettingError(f"Loading prompts: expected a folder, got {str(folder)!r}. Check the path.")
+        own = directory / f"{name}.txt"
+        if own.is_file():
+            try:
+                return _checked(Prompt(name, own.read_text(encoding="utf-8")), required, str(own))
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingError(f"Loading the prompt {own}: expected UTF-8 text, got {error}.") from error
+    text = (files(package) / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
+    return _checked(Prompt(name, text), required, f"{package}/prompts/{name}.txt")
+
+
+def _checked(prompt: Prompt, required: Sequence[str], where: str) -> Prompt:
+    missing = [name for name in required if f"{{{name}}}" not in prompt.text]
+    if missing:
+        listed = ", ".join(f"{{{name}}}" for name in missing)
+        raise SettingError(f"{where}: expected every placeholder of this prompt, {listed} is missing. Add it.")
+    return prompt

@@ -1,0 +1,96 @@
+"""What all calls of a process share: one event loop, limits on concurrency, the cache, the budget."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from elicit_gym.errors import SettingError
+from elicit_gym.llm.budget import Budget
+from elicit_gym.llm.cache import ResponseCache
+
+__all__ = ["Runtime", "current_runtime", "llm_runtime", "run_on_loop"]
+
+T = TypeVar("T")
+
+_lock = Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def _start_loop() -> asyncio.AbstractEventLoop:
+    global _loop
+    with _lock:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            Thread(target=_loop.run_forever, name="elicit-gym-llm", daemon=True).start()
+        return _loop
+
+
+def run_on_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the one background loop and wait for it; Ctrl-C cancels it."""
+    future: Future[T] = asyncio.run_coroutine_threadsafe(coroutine, _start_loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+class Runtime:
+    """Settings that change no record: how many calls at once, from which cache, within which budget.
+
+    Args:
+        concurrency: most calls in flight, of all models.
+        model_concurrency: most calls in flight to one model.
+        cache: None for none.
+        budget: counts what is spent even where it limits nothing.
+        max_attempts: calls for one request, the first included.
+    """
+
+    def __init__(
+        self,
+        *,
+        concurrency: int = 256,
+        model_concurrency: int = 256,
+        cache: ResponseCache | None = None,
+        budget: Budget | None = None,
+        max_attempts: int = 6,
+    ) -> None:
+        if min(concurrency, model_concurrency, max_attempts) < 1:
+            raise SettingError(
+                "Setting up calls to models: expected concurrency and max_attempts of 1 or more, got "
+                f"{concurrency}, {model_concurrency} and {max_attempts}. Raise them."
+            )
+        self.cache = cache
+        self.budget = budget or Budget()
+        self.max_attempts = max_attempts
+        self._all = asyncio.Semaphore(concurrency)
+        self._model_concurrency = model_concurrency
+        self._models: dict[str, asyncio.Semaphore] = {}
+
+    def limits(self, model: str) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+        """Return the limits for a model: its own, to be entered first, and the one of all."""
+        if model not in self._models:
+            self._models[model] = asyncio.Semaphore(self._model_concurrency)
+        return self._models[model], self._all
+
+
+_current = Runtime()
+
+
+def current_runtime() -> Runtime:
+    """Return the runtime in force."""
+    return _current
+
+
+@contextmanager
+def llm_runtime(runtime: Runtime) -> Iterator[Runtime]:
+    """Put a runtime in force for all threads while the block runs."""
+    global _current
+    before, _current = _current, runtime
+    try:
+        yield runtime
+    finally:
+        _current = before

@@ -1,0 +1,81 @@
+"""A chat model without a model: the public test double."""
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+
+from elicit_gym.errors import EpisodeFailure, ModelFailure
+from elicit_gym.llm.content import clean_content
+from elicit_gym.llm.runtime import current_runtime
+from elicit_gym.llm.types import ChatRequest, ChatResponse
+
+__all__ = ["ScriptedChatModel"]
+
+
+class ScriptedChatModel:
+    """Answers from a function or a list, counts tokens as words, and remembers what it was asked.
+
+    Args:
+        answers: a function from the request to the text, or texts to be given one after the other. An exception in
+            their place is raised.
+        name: of the model.
+        cost_usd: of a call; None for an unknown price.
+
+    Attributes:
+        requests: all so far.
+    """
+
+    def __init__(
+        self,
+        answers: Callable[[ChatRequest], str] | Sequence[str | EpisodeFailure],
+        *,
+        name: str = "scripted",
+        cost_usd: float | None = 0.0,
+    ) -> None:
+        self.name = name
+        self.requests: list[ChatRequest] = []
+        self._answers = answers
+        self._cost_usd = cost_usd
+        self._lock = Lock()
+
+    def check(self) -> None:
+        """Do nothing: a script can always answer."""
+
+    def complete(self, request: ChatRequest) -> ChatResponse:
+        """Answer one request."""
+        budget = current_runtime().budget
+        budget.check()
+        with self._lock:
+            self.requests.append(request)
+            index = len(self.requests) - 1
+        if callable(self._answers):
+            answer: str | EpisodeFailure = self._answers(request)
+        elif index < len(self._answers):
+            answer = self._answers[index]
+        else:
+            raise ModelFailure(f"Calling {self.name}: expected {len(self._answers)} calls at most, got one more.")
+        if isinstance(answer, EpisodeFailure):
+            raise answer
+        text, flags = clean_content(answer, None, "stop")
+        if not text:
+            raise ModelFailure(f"Calling {self.name}: expected text, got none ({', '.join(flags)}).")
+        response = ChatResponse(
+            text=text,
+            finish_reason="stop",
+            model=self.name,
+            input_tokens=sum(len(m.content.split()) for m in request.messages),
+            output_tokens=len(answer.split()),
+            cost_usd=self._cost_usd,
+            flags=flags,
+        )
+        budget.add(response)
+        return response
+
+    def complete_batch(self, requests: Sequence[ChatRequest]) -> list[ChatResponse | EpisodeFailure]:
+        """Answer many requests, one after the other."""
+        answers: list[ChatResponse | EpisodeFailure] = []
+        for request in requests:
+            try:
+                answers.append(self.complete(request))
+            except EpisodeFailure as failure:
+                answers.append(failure)
+        return answers

@@ -1,0 +1,78 @@
+"""What a transport hands up, and how its failures are told apart."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+__all__ = ["RawReply", "Transport", "TransportError", "redact"]
+
+_KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
+
+
+def redact(text: str) -> str:
+    """Remove whatever is or looks like a key from a message, and cut it to a readable length."""
+    for name, value in os.environ.items():
+        if len(value) >= 6 and _KEY_NAME.search(name):
+            text = text.replace(value, "[key]")
+    text = _KEY_LIKE.sub("[key]", text)
+    return text if len(text) <= 600 else text[:600] + " ..."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RawReply:
+    """A service's answer, before anything is done to it.
+
+    Attributes:
+        cost_usd: None when the price is unknown.
+    """
+
+    content: str | None
+    reasoning: str | None
+    finish_reason: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class TransportError(Exception):
+    """A call failed.
+
+    Attributes:
+        retriable: whether trying again can help (429, 5xx, timeout, dropped connection, an answer that is no answer).
+        fatal: whether no call of this run can succeed (400, 401, 403, 404).
+        retry_after: seconds that the service asked for, None where it did not.
+    """
+
+    def __init__(self, message: str, *, retriable: bool, fatal: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(redact(message))
+        self.retriable = retriable
+        self.fatal = fatal
+        self.retry_after = retry_after
+
+
+class Transport(Protocol):
+    """Sends one request to a service; knows nothing of retries, caches or budgets."""
+
+    async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
+        """Send one request.
+
+        Args:
+            messages: role and content.
+            parameters: sampling parameters, seed and the like.
+
+        Raises:
+            TransportError: it failed.
+        """
+        ...
+
+    def check(self) -> None:
+        """Raise if no call can succeed, without sending one.
+
+        Raises:
+            TransportError: one clear sentence, fatal.
+        """
+        ...
