@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from elicit_gym.episode import EpisodeRecord
+from elicit_gym.errors import StorageError
 from elicit_gym.evaluation.compare import Comparison, compare_runs, comparison_of
 from elicit_gym.rollout.manifest import make_manifest
 from elicit_gym.rollout.published_chats import load_published_chats, policy_of_chats
@@ -51,6 +52,8 @@ def load_any_run(path: Path, scenarios: str | None = None) -> LoadedRun:
         if scenarios is not None:
             comparison = replace(comparison, scenarios=load_scenarios(scenarios))
         return LoadedRun(comparison)
+    if not path.is_file():
+        raise StorageError(f"Reading {path}: expected a run's folder or a chats file, got no such path. Check it.")
     source = scenarios or str(path.parent)
     loaded = load_scenarios(source)
     records = load_published_chats(path, {scenario.id: scenario.opening_message for scenario in loaded})

@@ -32,7 +32,7 @@ def load_published_chats(path: str | Path, opening_messages: Mapping[str, str]) 
         opening_messages: by scenario id (``<row id>-<1 or 2>``).
 
     Returns:
-        One record for each conversation, in the order of the ids.
+        One record for each conversation, in the order of the ids. A conversation without a judged message is none.
 
     Raises:
         StorageError: a row cannot be read; names the first.
@@ -45,7 +45,8 @@ def load_published_chats(path: str | Path, opening_messages: Mapping[str, str]) 
     for line, row in rows:
         for k in (1, 2):
             try:
-                records.append(_record(path, row, k, opening_messages))
+                if row[f"evaluations{k}"]:
+                    records.append(_record(path, row, k, opening_messages))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise StorageError(
                     f"{path}:{line}: expected a published conversation in user_history{k} and evaluations{k}, "

@@ -284,7 +284,9 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _read_setting(text: str) -> dict[str, Any]:
-    problem = "no JSON object"
+    if "{" not in text:
+        raise ValueError("no JSON object")
+    problem = ""
     for candidate in _candidates(text):
         try:
             value = json.loads(candidate, strict=False)

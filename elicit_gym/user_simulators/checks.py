@@ -22,7 +22,7 @@ _LEAK = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_a-z])")
-_LABEL = re.compile(r"^\s*(?:\*\*)?(?:user|me|persona|answer|reply|response|human)(?:\*\*)?\s*:\s*", re.IGNORECASE)
+_LABEL = re.compile(r"^\s*\**(?:user|me|persona|answer|reply|response|human)\**\s*:\s*\**\s*", re.IGNORECASE)
 
 PROBLEMS = {
     "empty": "it was empty",
