@@ -84,8 +84,8 @@ def main() -> None:
                 bare = best["bare_litellm"]
                 points.append(
                     {
-                        "latency_s": latency, "concurrency": concurrency, "calls": calls, "ideal_calls_per_second": ideal,
-                        **best,
+                        "latency_s": latency, "concurrency": concurrency, "calls": calls,
+                        "ideal_calls_per_second": ideal, **best,
                         "ours_litellm_rate_of_bare": round(
                             best["ours_litellm"]["calls_per_second"] / bare["calls_per_second"], 3
                         ),

@@ -14,7 +14,7 @@ from elicit_gym.envs.infoquest import InfoQuestEnv, check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy, PolicyLike, PrivilegedPolicy, is_privileged
-from elicit_gym.rollout.manifest import make_manifest
+from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
 from elicit_gym.rollout.progress import progress_bar
 from elicit_gym.rollout.run_episode import run_episode
 from elicit_gym.rollout.storage import RunStore, write_json
@@ -120,11 +120,8 @@ def collect_policies(
         privileged=[policy.name for policy in samples if is_privileged(policy)],
         repeats=repeats,
         seed=seed,
-        prompts={
-            prompt.name: prompt.sha256
-            for part in (sample_env.user_simulator, sample_env.judge)
-            for prompt in getattr(part, "prompts", ())
-        },
+        prompts={**prompt_hashes(sample_env.user_simulator), **prompt_hashes(sample_env.judge)},
+        policy_prompts={policy.name: found for policy in samples if (found := prompt_hashes(policy))},
     )
     units = [(p, scenario, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)]
     store = RunStore(Path(out), manifest, resume=resume) if out is not None else None

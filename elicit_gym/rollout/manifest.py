@@ -10,7 +10,7 @@ from elicit_gym.errors import ManifestMismatchError
 from elicit_gym.scenarios.load import scenarios_sha256
 from elicit_gym.types import Scenario
 
-__all__ = ["check_same_settings", "make_manifest"]
+__all__ = ["check_same_settings", "make_manifest", "prompt_hashes"]
 
 _WHAT_MATTERS = ("format", "env_id", "env_kwargs", "scenarios", "prompts", "seed", "elicit_gym")
 
@@ -25,6 +25,7 @@ def make_manifest(
     repeats: int,
     seed: int,
     prompts: Mapping[str, str] | None = None,
+    policy_prompts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
     """Describe a run.
 
@@ -37,10 +38,11 @@ def make_manifest(
         repeats: episodes for each scenario.
         seed: the base seed.
         prompts: hash by name of every prompt file in the environment's seats.
+        policy_prompts: likewise for each policy that has some.
 
     Returns:
-        JSON types. ``command``, ``created``, ``policies``, ``privileged``, ``repeats`` and ``versions`` are for the
-        reader; the rest is what records depend on.
+        JSON types. ``command``, ``created``, ``policies``, ``policy_prompts``, ``privileged``, ``repeats`` and
+        ``versions`` are for the reader; the rest is what records depend on.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -63,11 +65,17 @@ def make_manifest(
         "repeats": repeats,
         "policies": list(policies),
         "privileged": list(privileged),
+        "policy_prompts": {name: dict(hashes) for name, hashes in (policy_prompts or {}).items()},
         "versions": versions,
         "stopped": None,
         "command": " ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]]),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def prompt_hashes(part: object) -> dict[str, str]:
+    """Return the hash of each prompt file that a part holds, by name."""
+    return {prompt.name: prompt.sha256 for prompt in getattr(part, "prompts", ())}
 
 
 def check_same_settings(doing: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], advice: str) -> None:
