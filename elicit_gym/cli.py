@@ -1,4 +1,4 @@
-"""The command line: the roof of the package, and the only file that imports all of its parts."""
+"""The command line: the roof of the package. Only this file and its parts, cli_*.py, import all of the packages."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from elicit_gym import cli_options as o
+from elicit_gym.cli_data import data_app
 from elicit_gym.cli_scenarios import scenarios_app
 from elicit_gym.errors import ElicitGymError, SettingError
 
@@ -20,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(scenarios_app, name="scenarios")
+app.add_typer(data_app, name="data")
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"

@@ -6,6 +6,7 @@ _ENVS: dict[str, tuple[str, dict[str, object]]] = {
     # No max_episode_steps: the environment truncates by itself after `max_turns`, and a TimeLimit wrapper with
     # another number would make two clocks.
     "elicit_gym/InfoQuest-v0": ("elicit_gym.envs.infoquest:InfoQuestEnv", {}),
+    "elicit_gym/YieldReplay-v0": ("elicit_gym.offline.replay_env:YieldReplayEnv", {}),
     "elicit_gym/InfoQuestLLM-v0": ("elicit_gym.envs.infoquest:InfoQuestEnv", {"user_simulator": "llm", "judge": "llm"}),
 }
 

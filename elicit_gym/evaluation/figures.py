@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_figures"]
+__all__ = ["COLOURS", "STYLE", "colour", "draw_figures"]
 
 # Okabe-Ito, told apart by readers with any colour vision, without its yellow, which fades on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444", "#8C6BB1", "#A6761D", "#666666")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.spines.top": False,
@@ -50,7 +50,7 @@ def draw_figures(
 
     folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Path] = {}
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         curves = [(policy.policy, policy.curve) for policy in policies if policy.num_episodes]
         worst = [(policy.policy, policy.worst_curve) for policy in policies if policy.num_episodes]
         figures = {

@@ -24,6 +24,8 @@ OFFLINE_KWARGS: dict[str, dict[str, Any]] = {
     }
 }
 ENVS = pytest.mark.parametrize("env_id", elicit_gym.ENV_IDS)
+# What holds for conversations with a simulated user, and not for a walk through a recorded one.
+INFOQUEST = pytest.mark.parametrize("env_id", [i for i in elicit_gym.ENV_IDS if "InfoQuest" in i])
 
 
 def make(env_id: str, **kwargs: Any) -> gym.Env[Any, Any]:
@@ -62,7 +64,7 @@ def test_global_random_state_is_left_alone(env_id: str) -> None:
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index, union-attr]
 
 
-@ENVS
+@INFOQUEST
 def test_ten_turns_are_twenty_messages_and_one_flag(env_id: str) -> None:
     env = make(env_id)
     history, info = env.reset(seed=2)
@@ -85,7 +87,7 @@ def test_stepping_before_reset(env_id: str) -> None:
         make(env_id).unwrapped.step("Hello?")
 
 
-@ENVS
+@INFOQUEST
 @pytest.mark.parametrize("action", [None, 7, b"no", "", "   \n", ["What?"], {"a": 1}])
 def test_an_invalid_action_leaves_the_episode_usable(env_id: str, action: Any) -> None:
     env = make(env_id, disable_env_checker=True)
@@ -124,7 +126,7 @@ def test_info_is_new_scalars_and_tuples_at_every_step(env_id: str) -> None:
         assert isinstance(value, str | int | float | bool | tuple)
 
 
-@ENVS
+@INFOQUEST
 def test_observations_are_immutable_and_keep_their_past(env_id: str) -> None:
     env = make(env_id)
     first, _ = env.reset(seed=3)
@@ -136,7 +138,7 @@ def test_observations_are_immutable_and_keep_their_past(env_id: str) -> None:
     assert isinstance(first[0], Message)
 
 
-@ENVS
+@INFOQUEST
 def test_spec_survives_json(env_id: str) -> None:
     env = make(env_id, max_turns=4, reward="final_checklist")
     assert env.spec is not None
@@ -145,7 +147,7 @@ def test_spec_survives_json(env_id: str) -> None:
     json.loads(env.spec.to_json())
 
 
-@ENVS
+@INFOQUEST
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_sync_vector_envs(env_id: str, mode: AutoresetMode) -> None:
     envs = gym.make_vec(
@@ -169,7 +171,7 @@ def test_sync_vector_envs(env_id: str, mode: AutoresetMode) -> None:
     envs.close()
 
 
-@ENVS
+@INFOQUEST
 def test_async_vector_env(env_id: str) -> None:
     envs = gym.make_vec(
         env_id, num_envs=2, vectorization_mode="async", vector_kwargs={"shared_memory": False},

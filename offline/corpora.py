@@ -1,0 +1,151 @@
+"""Corpora by name: YIELD from the hub or a folder, the bundled sample, or files of one's own."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.offline.corpus import Corpus
+from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_dialogue
+
+__all__ = ["CorpusError", "load_corpus", "read_dialogues", "validate_dialogues"]
+
+REPOSITORY = "infosense/yield"
+REVISION = "main"
+DATA_VARIABLE = "ELICIT_GYM_DATA"
+SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
+SPLITS = ("train", "dev", "test")
+
+
+class CorpusError(StorageError, ValueError):
+    """Dialogue files break a rule.
+
+    Attributes:
+        problems: one line for each broken rule, with file and position.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = tuple(problems)
+        more = f"\n... and {len(problems) - 5} more" if len(problems) > 5 else ""
+        super().__init__("\n".join(problems[:5]) + more)
+
+
+def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Path | None = None) -> Corpus:
+    """Load a corpus.
+
+    Args:
+        name: ``yield`` (the released corpus) or ``sample`` (12 dialogues bundled with the package).
+        split: ``train``, ``dev`` or ``test``; None for all.
+        path: a file, or a folder with files, in YIELD's schema (JSON lists or JSON lines). A file below a folder named
+            ``train``, ``dev`` or ``test`` belongs to that split. Without it YIELD comes from ``$ELICIT_GYM_DATA`` or
+            from the Hugging Face hub.
+
+    Raises:
+        CorpusError: a file breaks a rule; names file, dialogue, field, what was expected and found.
+        SettingError: no such corpus or split.
+        MissingExtraError: huggingface_hub is needed and not installed.
+    """
+    if split is not None and split not in SPLITS:
+        raise SettingError(f"Loading the corpus {name!r}: expected split 'train', 'dev' or 'test', got {split!r}.")
+    if path is not None:
+        corpus = Corpus(read_dialogues(Path(path)), Path(path).name)
+    elif name == "sample":
+        corpus = Corpus(read_dialogues(SAMPLE), "sample").with_splits()
+    elif name == "yield":
+        corpus = Corpus(read_dialogues(_yield_folder()), "yield")
+    else:
+        raise SettingError(f"Loading a corpus: expected 'yield' or 'sample', or a path, got {name!r}. Choose one.")
+    return corpus if split is None else corpus.filter(split=split)
+
+
+def _yield_folder() -> Path:
+    local = os.environ.get(DATA_VARIABLE)
+    if local:
+        for folder in (Path(local) / "yield", Path(local)):
+            if any(folder.glob("**/*.json")) or any(folder.glob("**/*.jsonl")):
+                return folder
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise MissingExtraError("Downloading YIELD", "yield") from error
+    try:
+        return Path(snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=["*.json"]))
+    except Exception as error:  # the hub's client raises errors of half a dozen libraries
+        raise CorpusError(
+            [
+                f"Downloading {REPOSITORY} from the Hugging Face hub: expected its files, got {type(error).__name__}. "
+                f"Check the network, or give path=, or put the files into a folder and set ${DATA_VARIABLE} to it."
+            ]
+        ) from error
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted([*path.rglob("*.json"), *path.rglob("*.jsonl")])
+    # The hub's folder holds the windowed releases too; their names differ between releases, their rows have messages.
+    return [file for file in found if "finetun" not in str(file).lower() and "experiment" not in str(file).lower()]
+
+
+def _split_of(file: Path) -> str | None:
+    return next((part for part in reversed(file.parts[:-1]) if part in SPLITS), None)
+
+
+def _rows(file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        return [], [f"Reading {file}: expected a file, got {error.strerror}. Check the path."]
+    except UnicodeDecodeError as error:
+        return [], [f"Reading {file}: expected UTF-8 text, got {error.reason}. Convert the file."]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        rows: list[tuple[str, Any]] = []
+        problems = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                try:
+                    rows.append((f"{file}:{number}", json.loads(line)))
+                except ValueError as error:
+                    problems.append(f"{file}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
+        return rows, problems[:1] if not rows else problems
+    values = value if isinstance(value, list) else [value]
+    return [(f"{file}: dialogue {i}", row) for i, row in enumerate(values)], []
+
+
+def _read(path: Path) -> tuple[list[Dialogue], list[str]]:
+    dialogues: list[Dialogue] = []
+    problems: list[str] = []
+    files = _files(path)
+    if not files:
+        return [], [f"Reading {path}: expected JSON files below it, got none. Check the path."]
+    for file in files:
+        rows, unreadable = _rows(file)
+        problems += unreadable
+        for where, row in rows:
+            found = [f"{where}: {problem}" for problem in problems_of_dialogue(row)]
+            problems += found
+            if not found:
+                dialogues.append(dialogue_from_row(row, _split_of(file)))
+    if not problems and not dialogues:
+        problems.append(f"Reading {path}: expected at least one dialogue, got none. Check the files.")
+    return dialogues, problems
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Read every dialogue of a file or folder.
+
+    Raises:
+        CorpusError: a rule is broken; lists all problems.
+    """
+    dialogues, problems = _read(path)
+    if problems:
+        raise CorpusError(problems)
+    return dialogues
+
+
+def validate_dialogues(path: Path) -> tuple[str, ...]:
+    """Return everything that is wrong with a file or folder, one line each."""
+    return tuple(_read(path)[1])

@@ -1,0 +1,130 @@
+"""A corpus: dialogues that can be filtered, split and shuffled."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import overload
+
+from elicit_gym.errors import SettingError
+from elicit_gym.offline.licences import COMMERCIAL, licence_of
+from elicit_gym.offline.schema import Dialogue
+
+__all__ = ["Corpus"]
+
+SPLITS = {"train": 0.8, "dev": 0.1, "test": 0.1}
+
+
+class Corpus(Sequence[Dialogue]):
+    """An immutable sequence of dialogues.
+
+    Args:
+        dialogues: in order.
+        name: where they come from, for reports.
+    """
+
+    def __init__(self, dialogues: Sequence[Dialogue], name: str = "corpus") -> None:
+        self._dialogues = tuple(dialogues)
+        self.name = name
+
+    def __len__(self) -> int:
+        return len(self._dialogues)
+
+    @overload
+    def __getitem__(self, index: int) -> Dialogue: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Corpus": ...
+
+    def __getitem__(self, index: int | slice) -> "Dialogue | Corpus":
+        if isinstance(index, slice):
+            return Corpus(self._dialogues[index], self.name)
+        return self._dialogues[index]
+
+    def __iter__(self) -> Iterator[Dialogue]:
+        return iter(self._dialogues)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Corpus) and other._dialogues == self._dialogues
+
+    def __hash__(self) -> int:
+        return hash(tuple(dialogue.dialogue_id for dialogue in self._dialogues))
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name!r}, {len(self)} dialogues)"
+
+    def filter(
+        self,
+        *,
+        domain: str | None = None,
+        split: str | None = None,
+        licence: str | None = None,
+        commercial: bool = False,
+        where: Callable[[Dialogue], bool] | None = None,
+    ) -> "Corpus":
+        """Return the dialogues that meet every condition given.
+
+        Args:
+            domain: of the dialogue.
+            split: likewise.
+            licence: as `elicit_gym.offline.licences` names it.
+            commercial: only what may be used commercially; an unknown licence may not.
+            where: any condition of your own.
+        """
+        return Corpus(
+            [
+                dialogue
+                for dialogue in self._dialogues
+                if (domain is None or dialogue.domain == domain)
+                and (split is None or dialogue.split == split)
+                and (licence is None or licence_of(dialogue) == licence)
+                and (not commercial or licence_of(dialogue) in COMMERCIAL)
+                and (where is None or where(dialogue))
+            ],
+            self.name,
+        )
+
+    def with_splits(self, seed: int = 0) -> "Corpus":
+        """Return the corpus with splits of its own: 80/10/10, stratified by domain, no dialogue in two splits.
+
+        Dialogues with the same id (a corpus put together twice) go to the same split.
+
+        References:
+            YIELD, Section 3.3.
+        """
+        chosen: dict[str, str] = {}
+        for domain in sorted({dialogue.domain for dialogue in self._dialogues}):
+            ids = sorted({d.dialogue_id for d in self._dialogues if d.domain == domain and d.dialogue_id not in chosen})
+            Random(f"{seed}/{domain}").shuffle(ids)
+            num_dev = max(1, round(SPLITS["dev"] * len(ids))) if len(ids) >= 3 else 0
+            num_test = max(1, round(SPLITS["test"] * len(ids))) if len(ids) >= 3 else 0
+            for i, dialogue_id in enumerate(ids):
+                chosen[dialogue_id] = "dev" if i < num_dev else "test" if i < num_dev + num_test else "train"
+        return Corpus([replace(d, split=chosen[d.dialogue_id]) for d in self._dialogues], self.name)
+
+    def shuffled(self, seed: int = 0) -> "Corpus":
+        """Return the control corpus: the utterances of each dialogue shuffled among its turns.
+
+        Speakers, roles, timestamps and ids stay where they are, so that questions turn up as answers and answers as
+        questions. The shuffle of a dialogue derives from (seed, dialogue id).
+
+        References:
+            YIELD, Section 6.5.2 and 6.5.3, "Shuffled".
+        """
+        dialogues = []
+        for dialogue in self._dialogues:
+            utterances = [turn.utterance for turn in dialogue.turns]
+            Random(f"{seed}/{dialogue.dialogue_id}").shuffle(utterances)
+            turns = tuple(replace(t, utterance=u) for t, u in zip(dialogue.turns, utterances, strict=True))
+            dialogues.append(replace(dialogue, turns=turns))
+        return Corpus(dialogues, f"{self.name}, shuffled")
+
+    def sample(self, count: int, seed: int = 0) -> "Corpus":
+        """Return `count` dialogues drawn without replacement, in their order.
+
+        Raises:
+            SettingError: there are fewer.
+        """
+        if not 0 <= count <= len(self):
+            raise SettingError(f"Sampling dialogues: expected at most {len(self)}, got {count}. Ask for fewer.")
+        chosen = sorted(Random(seed).sample(range(len(self)), count))
+        return Corpus([self._dialogues[i] for i in chosen], self.name)

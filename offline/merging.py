@@ -1,0 +1,49 @@
+"""Merge neighbours of the same role into one turn, and keep what each was made of."""
+
+from dataclasses import dataclass
+
+from elicit_gym.offline.schema import Dialogue, DialogueRole, DialogueTurn
+
+__all__ = ["MergedTurn", "merge_turns"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MergedTurn:
+    """A run of raw turns of one role.
+
+    Attributes:
+        text: the utterances, joined by a space; empty ones leave nothing.
+        raw: positions of the raw turns in the dialogue, first and last included, shape (2,).
+    """
+
+    role: DialogueRole
+    text: str
+    turn_id: int
+    raw: tuple[int, int]
+
+
+def merge_turns(dialogue: Dialogue) -> list[MergedTurn]:
+    """Return the dialogue in strictly alternating roles.
+
+    A raw turn whose utterance is empty belongs to its neighbour of the same role and adds no text; one that stands
+    alone keeps its place with an empty text, so that roles still alternate.
+    """
+    merged: list[MergedTurn] = []
+    run: list[DialogueTurn] = []
+    start = 0
+    for position, turn in enumerate((*dialogue.turns, None)):
+        if run and (turn is None or turn.role != run[0].role):
+            merged.append(
+                MergedTurn(
+                    role=run[0].role,
+                    text=" ".join(t.utterance.strip() for t in run if t.utterance.strip()),
+                    turn_id=run[0].turn_id,
+                    raw=(start, position - 1),
+                )
+            )
+            run = []
+        if turn is not None:
+            if not run:
+                start = position
+            run.append(turn)
+    return merged
