@@ -2,8 +2,10 @@
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
 from elicit_gym.offline.corpus import Corpus
@@ -12,7 +14,7 @@ from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_d
 __all__ = ["CorpusError", "load_corpus", "read_dialogues", "validate_dialogues"]
 
 REPOSITORY = "infosense/yield"
-REVISION = "main"
+REVISION = "ab79558015c643fe7b3091d72dd18b311dd067e7"
 DATA_VARIABLE = "ELICIT_GYM_DATA"
 SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
 SPLITS = ("train", "dev", "test")
@@ -37,9 +39,9 @@ def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Pa
     Args:
         name: ``yield`` (the released corpus) or ``sample`` (12 dialogues bundled with the package).
         split: ``train``, ``dev`` or ``test``; None for all.
-        path: a file, or a folder with files, in YIELD's schema (JSON lists or JSON lines). A file below a folder named
-            ``train``, ``dev`` or ``test`` belongs to that split. Without it YIELD comes from ``$ELICIT_GYM_DATA`` or
-            from the Hugging Face hub.
+        path: a file, or a folder with files, in YIELD's schema (JSON lists or JSON lines, zipped or not). A file below
+            a folder named ``train``, ``dev`` or ``test`` belongs to that split. Without it YIELD comes from
+            ``$ELICIT_GYM_DATA`` or from the Hugging Face hub.
 
     Raises:
         CorpusError: a file breaks a rule; names file, dialogue, field, what was expected and found.
@@ -63,14 +65,16 @@ def _yield_folder() -> Path:
     local = os.environ.get(DATA_VARIABLE)
     if local:
         for folder in (Path(local) / "yield", Path(local)):
-            if any(folder.glob("**/*.json")) or any(folder.glob("**/*.jsonl")):
+            if any(any(folder.glob(f"**/*.{kind}")) for kind in ("json", "jsonl", "zip")):
                 return folder
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         raise MissingExtraError("Downloading YIELD", "yield") from error
     try:
-        return Path(snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=["*.json"]))
+        return Path(
+            snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=["*.json", "*.zip"])
+        )
     except Exception as error:  # the hub's client raises errors of half a dozen libraries
         raise CorpusError(
             [
@@ -80,25 +84,51 @@ def _yield_folder() -> Path:
         ) from error
 
 
-def _files(path: Path) -> list[Path]:
+Source = tuple[str, str | None, bytes | str]
+"""Name, split, and the bytes of a file, or the sentence that says why there are none."""
+
+
+def _sources(path: Path) -> Iterator[Source]:
+    """Yield the JSON files below a path, those in zip archives included."""
     if not path.is_dir():
-        return [path]
-    found = sorted([*path.rglob("*.json"), *path.rglob("*.jsonl")])
-    # The hub's folder holds the windowed releases too; their names differ between releases, their rows have messages.
-    return [file for file in found if "finetun" not in str(file).lower() and "experiment" not in str(file).lower()]
+        yield from _contents(path, path.parts[:-1])
+        return
+    for file in sorted([*path.rglob("*.json"), *path.rglob("*.jsonl"), *path.rglob("*.zip")]):
+        yield from _contents(file, file.parts[:-1])
 
 
-def _split_of(file: Path) -> str | None:
-    return next((part for part in reversed(file.parts[:-1]) if part in SPLITS), None)
-
-
-def _rows(file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
+def _contents(file: Path, parents: Sequence[str]) -> Iterator[Source]:
+    if _is_windowed(str(file)):
+        return
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        if file.suffix == ".zip":
+            with ZipFile(file) as archive:
+                for name in sorted(archive.namelist()):
+                    if name.endswith((".json", ".jsonl")) and not _is_windowed(name) and "__MACOSX" not in name:
+                        inside = (*parents, file.stem, *name.split("/")[:-1])
+                        yield f"{file}/{name}", _split_of(inside), archive.read(name)
+        else:
+            yield str(file), _split_of(parents), file.read_bytes()
     except OSError as error:
-        return [], [f"Reading {file}: expected a file, got {error.strerror}. Check the path."]
+        yield str(file), None, f"Reading {file}: expected a file, got {error.strerror}. Check the path."
+    except BadZipFile as error:
+        yield str(file), None, f"Reading {file}: expected a zip archive, got {error}. Download it again."
+
+
+def _is_windowed(name: str) -> bool:
+    """Say whether a file belongs to the windowed releases, which lie beside the dialogues; their rows have messages."""
+    return "finetun" in name.lower() or "experiment" in name.lower()
+
+
+def _split_of(parents: Sequence[str]) -> str | None:
+    return next((part for part in reversed(parents) if part in SPLITS), None)
+
+
+def _rows(name: str, data: bytes) -> tuple[list[tuple[str, Any]], list[str]]:
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return [], [f"Reading {file}: expected UTF-8 text, got {error.reason}. Convert the file."]
+        return [], [f"Reading {name}: expected UTF-8 text, got {error.reason}. Convert the file."]
     try:
         value = json.loads(text)
     except ValueError:
@@ -107,28 +137,29 @@ def _rows(file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 try:
-                    rows.append((f"{file}:{number}", json.loads(line)))
+                    rows.append((f"{name}:{number}", json.loads(line)))
                 except ValueError as error:
-                    problems.append(f"{file}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
+                    problems.append(f"{name}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
         return rows, problems[:1] if not rows else problems
     values = value if isinstance(value, list) else [value]
-    return [(f"{file}: dialogue {i}", row) for i, row in enumerate(values)], []
+    return [(f"{name}: dialogue {i}", row) for i, row in enumerate(values)], []
 
 
 def _read(path: Path) -> tuple[list[Dialogue], list[str]]:
     dialogues: list[Dialogue] = []
     problems: list[str] = []
-    files = _files(path)
-    if not files:
-        return [], [f"Reading {path}: expected JSON files below it, got none. Check the path."]
-    for file in files:
-        rows, unreadable = _rows(file)
+    found_any = False
+    for name, split, data in _sources(path):
+        found_any = True
+        rows, unreadable = ([], [data]) if isinstance(data, str) else _rows(name, data)
         problems += unreadable
         for where, row in rows:
             found = [f"{where}: {problem}" for problem in problems_of_dialogue(row)]
             problems += found
             if not found:
-                dialogues.append(dialogue_from_row(row, _split_of(file)))
+                dialogues.append(dialogue_from_row(row, split))
+    if not found_any:
+        return [], [f"Reading {path}: expected JSON files below it, got none. Check the path."]
     if not problems and not dialogues:
         problems.append(f"Reading {path}: expected at least one dialogue, got none. Check the files.")
     return dialogues, problems

@@ -81,6 +81,7 @@ def print_import_review(imported: Sequence[tuple[Path, ImportedTranscript]], con
     for path, transcript in imported:
         console.print(
             Text(
-                f"{printable(path.name)}: {transcript.characters_in:,} characters in, {transcript.characters_out:,} out."
+                f"{printable(path.name)}: {transcript.characters_in:,} characters in, "
+                f"{transcript.characters_out:,} out."
             )
         )

@@ -40,6 +40,7 @@ def test_numbers_are_read_from_the_results() -> None:
         path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks/results").glob("*.json")
     }
     throughput, judge = results["env_throughput"], results["judge_agreement"]
+    offline, windows = results["offline_pipeline"], results["yield_sample"]["windows"]
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
@@ -48,6 +49,10 @@ def test_numbers_are_read_from_the_results() -> None:
         " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),
         f"{judge['kappa_scripted_judge_with_labels']:.2f}",
         f"{judge['labelled_pairs']} hand-labelled pairs",
+        f"{offline['ner']['ours_2_processes_tokens_per_second']:,}, {offline['ner']['ours_2_processes_of_plain']}×",
+        f"{offline['open']['seconds']} s, {offline['open']['mib_peak']:.0f} MiB; {offline['json_load']['seconds']} s",
+        *(f"| {row['segments']:,} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        *(f"| {row['reward_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
         f"{judge['embedding_judge']['kappa_on_test']:.2f}",
         f"{min(p['ours_litellm_rate_of_bare'] for p in points):.2f}; {max(p['own_cpu_ms_a_call'] for p in points):.2f} ms",
         f"a kappa of {judge['derived_cues']['kappa_with_hand_written_cues_on_all_pairs']:.2f} only",

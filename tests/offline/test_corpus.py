@@ -65,6 +65,21 @@ def test_an_unreachable_hub_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
         load_corpus("yield")
 
 
+def test_zipped_files_and_windowed_releases_beside_them(tmp_path: Path) -> None:
+    from zipfile import ZipFile
+
+    with ZipFile(tmp_path / "yield-v1.zip", "w") as archive:
+        archive.writestr("yield-v1/train/train-000.json", json.dumps(ROWS[:2]))
+        archive.writestr("yield-v1/dev/dev-000.json", json.dumps(ROWS[2:3]))
+        archive.writestr("yield-v1-finetuning/dev/dev-000.jsonl", '{"block_id": "x:1", "messages": []}')
+    (tmp_path / "yield-experimental").mkdir()
+    (tmp_path / "yield-experimental" / "test.jsonl").write_text('{"block_id": "x:1", "messages": []}', encoding="utf-8")
+    assert Counter(d.split for d in load_corpus(path=tmp_path)) == {"train": 2, "dev": 1}
+    (tmp_path / "broken.zip").write_bytes(b"no archive")
+    with pytest.raises(CorpusError, match="expected a zip archive"):
+        load_corpus(path=tmp_path)
+
+
 def turn(**changes: Any) -> dict[str, Any]:
     return {"turn_id": 0, "timestamp": "", "speaker": "x", "role": "elicitor", "utterance": "Hi.", **changes}
 
