@@ -10,7 +10,7 @@ from elicit_gym.llm.prompts import Prompt, load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
 from elicit_gym.types import ChatHistory, Message, Usage
 
-__all__ = ["LLMPolicy"]
+__all__ = ["LLMPolicy", "load_system_prompt"]
 
 _PACKAGE = "elicit_gym.agents"
 
@@ -42,7 +42,7 @@ class LLMPolicy:
         **model_kwargs: Any,
     ) -> None:
         self.model: ChatModel = make_chat_model(model, **model_kwargs) if isinstance(model, str) else model
-        self._prompt = _system_prompt(system_prompt, prompts)
+        self._prompt = load_system_prompt(system_prompt, prompts)
         self.prompts = (self._prompt,)
         suffix = "" if system_prompt == "plain" else f" ({self._prompt.name})"
         self.name = name or f"{self.model.name}{suffix}"
@@ -103,7 +103,12 @@ class LLMPolicy:
         return taken
 
 
-def _system_prompt(name: str, folder: str | None) -> Prompt:
+def load_system_prompt(name: str, folder: str | None = None) -> Prompt:
+    """Load a system prompt by name (``plain``, ``clarify``, ``elicitor``) or from a file.
+
+    Raises:
+        SettingError: there is none, or it is no UTF-8 text.
+    """
     path = Path(name)
     if path.is_file():
         try:
@@ -114,5 +119,6 @@ def _system_prompt(name: str, folder: str | None) -> Prompt:
         return load_prompt(_PACKAGE, name, (), folder)
     except FileNotFoundError as error:
         raise SettingError(
-            f"Loading a system prompt: expected 'plain', 'clarify' or the path of a file, got {name!r}. Check it."
+            f"Loading a system prompt: expected 'plain', 'clarify', 'elicitor' or the path of a file, got {name!r}. "
+            "Check it."
         ) from error

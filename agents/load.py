@@ -2,11 +2,13 @@
 
 import importlib
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.baselines import BASELINES
+from elicit_gym.agents.checkpoint import CONFIG, read_config
 from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.policy import Policy
 
@@ -19,7 +21,8 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     Args:
         spec: the name of a baseline (``naive``, ``ask-many``, ``ask-one``, ``adaptive``, ``random``, ``oracle``);
             ``litellm:MODEL`` for any model that litellm knows, or ``http:MODEL`` for one on an OpenAI-compatible server
-            without litellm in between; or ``module:Class`` for a class, or a function without arguments, in an
+            without litellm in between; ``hf:ID_OR_DIR`` for a local Hugging Face model; the folder of a trained policy
+            (adapter or model, with its config); or ``module:Class`` for a class, or a function without arguments, in an
             importable module or in the current folder.
         llm_kwargs: for `elicit_gym.agents.chat_policy.LLMPolicy`, where `spec` names a model.
 
@@ -30,6 +33,8 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     if spec in BASELINES:
         return BASELINES[spec]()
     kind, _, model = spec.partition(":")
+    if (kind == "hf" and model) or (Path(spec) / CONFIG).is_file():
+        return _load_local(spec, model if kind == "hf" else "", llm_kwargs)
     if kind in ("litellm", "http") and model:
         from elicit_gym.agents.chat_policy import LLMPolicy
 
@@ -42,6 +47,27 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
         f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; or "
         "module:Class for your own."
     )
+
+
+def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
+    """Load a local model; of the options for models it takes those that mean the same here."""
+    from elicit_gym.agents.local_model import LocalPolicy
+
+    kwargs: dict[str, Any] = {
+        "temperature": llm_kwargs.get("temperature") or 0.0,
+        "max_new_tokens": llm_kwargs.get("max_tokens") or 128,
+    }
+    prompt = llm_kwargs.get("system_prompt") or "plain"
+    if prompt != "plain":
+        from elicit_gym.agents.chat_policy import load_system_prompt
+
+        kwargs["system"] = load_system_prompt(prompt, llm_kwargs.get("prompts")).text.strip()
+    if model:
+        return LocalPolicy(model, name=spec if prompt == "plain" else f"{spec} ({prompt})", **kwargs)
+    folder = Path(spec)
+    if (folder / "adapter_config.json").is_file():
+        return LocalPolicy(read_config(folder)["base_model"], adapter=folder, name=folder.parent.name or spec, **kwargs)
+    return LocalPolicy(str(folder), name=folder.parent.name or spec, **kwargs)
 
 
 def _load_custom(spec: str) -> Policy:

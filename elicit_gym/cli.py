@@ -9,6 +9,7 @@ import typer
 from elicit_gym import cli_options as o
 from elicit_gym.cli_data import data_app
 from elicit_gym.cli_scenarios import scenarios_app
+from elicit_gym.cli_train import evaluate_command, train_app
 from elicit_gym.errors import ElicitGymError, SettingError
 
 __all__ = ["app", "main"]
@@ -22,6 +23,8 @@ app = typer.Typer(
 )
 app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(data_app, name="data")
+app.add_typer(train_app, name="train")
+app.command("evaluate-yield")(evaluate_command)
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"

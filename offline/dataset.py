@@ -184,8 +184,8 @@ class OfflineDataset(Sequence[OfflineEpisode]):
     ) -> dict[str, NDArray[Any]]:
         """Return the windows as token ids, ready for a causal language model.
 
-        The prompt is what the tokenizer's chat template makes of the context, with its generation prompt; the action's
-        tokens are those that the template adds when the action follows. Windows longer than `max_length` are left out.
+        Prompt, action and the end token after it are those of `elicit_gym.offline.model_input`, as trainers, policies
+        and evaluation use them. Windows longer than `max_length` are left out.
 
         Args:
             tokenizer: a Hugging Face tokenizer with a chat template.
@@ -197,7 +197,7 @@ class OfflineDataset(Sequence[OfflineEpisode]):
             ``rewards``, ``returns_to_go`` (float32, shape (N,)) and ``block_ids`` (object, shape (N,)).
 
         Raises:
-            SettingError: the tokenizer has no chat template, or one that does not extend its own prompt.
+            SettingError: the tokenizer has no chat template or no end token.
         """
         from elicit_gym.offline.tokenizing import tokenize_windows
 

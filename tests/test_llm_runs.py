@@ -173,7 +173,7 @@ def test_replay_gives_the_same_records_without_a_server(tmp_path: Path) -> None:
 
 def test_system_prompts() -> None:
     assert LLMPolicy("python:tests.doubles:policy", system_prompt="clarify").name == "double-policy (clarify)"
-    with pytest.raises(SettingError, match="expected 'plain', 'clarify' or the path of a file"):
+    with pytest.raises(SettingError, match="expected 'plain', 'clarify', 'elicitor' or the path of a file"):
         LLMPolicy("python:tests.doubles:policy", system_prompt="shout")
     assert load_policy("litellm:openai/gpt-4o-mini", system_prompt="clarify").name == "openai/gpt-4o-mini (clarify)"
 

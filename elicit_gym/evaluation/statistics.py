@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "cluster_estimate", "cluster_mean", "cohen_kappa", "holm", "sign_flip_p_value", "worst_mean"]
+__all__ = [
+    "Estimate",
+    "cluster_estimate",
+    "cluster_mean",
+    "cluster_ratio",
+    "cohen_kappa",
+    "holm",
+    "sign_flip_p_value",
+    "worst_mean",
+]
 
 Floats = NDArray[np.float64]
 
@@ -71,6 +80,30 @@ def cluster_mean(values: Sequence[float], clusters: Sequence[str]) -> Estimate:
         return Estimate(value=mean, num=len(array), num_clusters=len(groups), reason="one cluster: no interval")
     low, high = _interval((sums, counts), lambda s, c, axis=-1: s.sum(axis=axis) / c.sum(axis=axis), vectorized=True)
     return Estimate(value=mean, low=low, high=high, num=len(array), num_clusters=len(groups))
+
+
+def cluster_ratio(values: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats]) -> Estimate:
+    """Estimate a function of sums (a micro average, a ratio of means), bootstrapped over whole clusters.
+
+    Args:
+        values: one row for each episode, shape (n, m).
+        clusters: the cluster of each, shape (n,).
+        statistic: from sums over episodes, shape (..., m), to numbers, shape (...).
+    """
+    if not len(values):
+        return Estimate(value=None, reason="no episodes")
+    array = np.asarray(values, dtype=np.float64)
+    sums = np.stack([array[members].sum(axis=0) for members in _groups(clusters)])  # (clusters, m)
+    value = float(statistic(array.sum(axis=0)))
+    if len(sums) < 2:
+        return Estimate(value=value, num=len(array), num_clusters=len(sums), reason="one cluster: no interval")
+    columns = tuple(sums.T)
+    low, high = _interval(
+        columns,
+        lambda *drawn, axis=-1: statistic(np.stack([d.sum(axis=axis) for d in drawn], axis=-1)),
+        vectorized=True,
+    )
+    return Estimate(value=value, low=low, high=high, num=len(array), num_clusters=len(sums))
 
 
 def cluster_estimate(

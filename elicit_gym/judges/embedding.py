@@ -12,7 +12,7 @@ from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.text import analyse, is_echo, questions_in
 from elicit_gym.types import ChecklistItem, JudgeRequest, Scenario, Verdict
 
-__all__ = ["EmbeddingJudge"]
+__all__ = ["EmbeddingJudge", "load_sentence_transformer"]
 
 ASK_THRESHOLD = 0.24
 ADVICE_THRESHOLD = 0.3
@@ -40,7 +40,7 @@ class EmbeddingJudge:
         ask_threshold: float = ASK_THRESHOLD,
         advice_threshold: float = ADVICE_THRESHOLD,
     ) -> None:
-        self._encoder = _load(model)
+        self._encoder = load_sentence_transformer(model)
         self._thresholds = {"ask": ask_threshold, "advice": advice_threshold}
         self._item_vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
@@ -103,9 +103,14 @@ class EmbeddingJudge:
 
 
 @lru_cache(maxsize=4)
-def _load(model: str) -> Any:
+def load_sentence_transformer(model: str) -> Any:
+    """Load a sentence-transformers model once.
+
+    Raises:
+        MissingExtraError: the extra ``metrics`` is not installed.
+    """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise MissingExtraError("The embedding judge", "metrics") from error
+        raise MissingExtraError("Embedding text", "metrics") from error
     return SentenceTransformer(model, device="cpu")

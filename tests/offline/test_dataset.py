@@ -243,13 +243,14 @@ class Letters:
     chat_template: str | None = "chatml"
     pad_token_id = 0
     eos_token_id = 1
+    all_special_ids = (1,)
 
-    def apply_chat_template(self, rows: list[Any], tokenize: bool, add_generation_prompt: bool = False) -> list[str]:
-        texts = ["".join(f"<{m['role'][0]}>{m['content']}</>" for m in row) for row in rows]
-        return [text + "<a>" if add_generation_prompt else text for text in texts]
+    def apply_chat_template(self, rows: list[Any], tokenize: bool, add_generation_prompt: bool = False) -> str:
+        text = "".join(f"<{m['role'][0]}>{m['content']}</>" for m in rows)
+        return text + "<a>" if add_generation_prompt else text
 
-    def __call__(self, texts: list[str], add_special_tokens: bool) -> dict[str, list[list[int]]]:
-        return {"input_ids": [[ord(c) for c in text] for text in texts]}
+    def __call__(self, text: str, add_special_tokens: bool) -> dict[str, list[int]]:
+        return {"input_ids": [ord(c) for c in text]}
 
 
 def test_tokenized_windows(dataset: OfflineDataset) -> None:
@@ -263,7 +264,7 @@ def test_tokenized_windows(dataset: OfflineDataset) -> None:
         window = by_id[columns["block_ids"][row]]
         ids = columns["input_ids"][row]
         said = "".join(chr(i) for i in ids[columns["action_mask"][row] == 1])
-        assert said == f"{window.action}</>"
+        assert said == f"{window.action}\x01"
         whole = "".join(chr(i) for i in ids[columns["attention_mask"][row] == 1])
         assert whole.endswith(said)
         assert columns["returns_to_go"][row] == np.float32(window.return_to_go)

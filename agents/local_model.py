@@ -1,0 +1,277 @@
+"""A Hugging Face causal language model as a policy: batched acting and scoring."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.offline.model_input import encode_example, encode_prompt, end_token_id
+from elicit_gym.types import ChatHistory, Message
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["LocalPolicy", "LogProb", "load_model"]
+
+MARGIN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LogProb:
+    """The log probability of an action.
+
+    Attributes:
+        total: natural logarithm, summed over the action's tokens.
+        num_tokens: how many; the end token is not among them unless it was asked for.
+    """
+
+    total: float
+    num_tokens: int
+
+
+def load_model(
+    model: str, *, adapter: str | Path | None = None, dtype: str = "auto", device: str | None = None
+) -> tuple[Any, Any]:
+    """Load a causal language model and its tokenizer.
+
+    Args:
+        model: hub id or folder.
+        adapter: folder with a LoRA adapter for this model, as safetensors.
+        dtype: ``auto``, ``float32``, ``bfloat16`` or ``float16``.
+        device: ``cpu``, ``cuda``, ...; the best there is by default.
+
+    Returns:
+        The model, in evaluation mode, and the tokenizer, which pads on the left.
+
+    Raises:
+        MissingExtraError: torch or transformers is not installed.
+        SettingError: the model or adapter cannot be loaded, or does not fit together.
+    """
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError as error:
+        raise MissingExtraError("Loading a local model", "train") from error
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model)
+        network = AutoModelForCausalLM.from_pretrained(model, dtype=dtype, use_safetensors=True)
+    except (OSError, ValueError) as error:
+        raise SettingError(
+            f"Loading the model {model!r}: expected a hub id or a folder with a causal language model as safetensors, "
+            f"got {type(error).__name__}: {str(error)[:300]} Check the name."
+        ) from error
+    if adapter is not None:
+        network = _with_adapter(network, Path(adapter))
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token_id = end_token_id(tokenizer)
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    moved: Any = network
+    return moved.to(where).eval(), tokenizer
+
+
+def _with_adapter(network: Any, adapter: Path) -> Any:
+    from peft import PeftModel
+
+    if not (adapter / "adapter_model.safetensors").is_file():
+        raise SettingError(
+            f"Loading the adapter {adapter}: expected adapter_model.safetensors, got none. Check the path."
+        )
+    try:
+        return PeftModel.from_pretrained(network, str(adapter))
+    except (RuntimeError, ValueError, OSError) as error:
+        raise SettingError(
+            f"Loading the adapter {adapter}: expected one made for {network.config.name_or_path!r}, got one that does "
+            f"not fit ({type(error).__name__}: {str(error)[:200]}). Use its own base model."
+        ) from error
+
+
+class LocalPolicy:
+    """A local model acts and scores, in batches sorted by length, from one way of building its input.
+
+    Args:
+        model: hub id or folder, or a loaded model (then give its tokenizer).
+        adapter: folder with a LoRA adapter.
+        tokenizer: with a loaded model.
+        name: how reports call it; the folder's name by default.
+        system: a system line put before every history; None for none.
+        temperature: 0 for greedy decoding.
+        max_new_tokens: longest utterance.
+        batch_size: histories at once.
+        thinking: let a reasoning model deliberate before it speaks; what it deliberates is cut off.
+        dtype: for loading.
+        device: for loading.
+
+    References:
+        YIELD, Section 4.4 (policy) and 5.1 (scoring the human's utterance).
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        adapter: str | Path | None = None,
+        tokenizer: Any = None,
+        name: str | None = None,
+        system: str | None = None,
+        temperature: float = 0.0,
+        max_new_tokens: int = 128,
+        batch_size: int = 8,
+        thinking: bool = False,
+        dtype: str = "auto",
+        device: str | None = None,
+    ) -> None:
+        if isinstance(model, str | Path):
+            self.model, self.tokenizer = load_model(str(model), adapter=adapter, dtype=dtype, device=device)
+            self.name = name or Path(str(adapter or model)).name
+        else:
+            self.model, self.tokenizer, self.name = model, tokenizer, name or "local"
+        encode_prompt(self.tokenizer, (Message(role="user", content="x"),))  # a missing template is told now, not later
+        self._end = end_token_id(self.tokenizer)
+        self._system = system
+        self._temperature = temperature
+        self._max_new_tokens = max_new_tokens
+        self._batch_size = batch_size
+        self._thinking = thinking
+        self._seed = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LocalPolicy":
+        # Workers share the model; only the episode's seed is theirs.
+        twin = object.__new__(LocalPolicy)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def reset(self, seed: int) -> None:
+        """Start a new episode."""
+        self._seed = seed
+
+    def act(self, history: ChatHistory) -> str:
+        """Return the model's next utterance."""
+        return self.act_batch([history])[0]
+
+    def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
+        """Return the model's next utterance for each history.
+
+        A history that is too long for the model loses its oldest messages.
+        """
+        import torch
+
+        prompts = [self._fitting_prompt(self._with_system(history)) for history in histories]
+        said: list[str] = [""] * len(prompts)
+        order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
+        for start in range(0, len(order), self._batch_size):
+            chosen = order[start : start + self._batch_size]
+            input_ids, attention = self._pad_left([prompts[i] for i in chosen])
+            sampling = (
+                {"do_sample": True, "temperature": self._temperature} if self._temperature else {"do_sample": False}
+            )
+            with torch.inference_mode(), torch.random.fork_rng():
+                torch.manual_seed(self._seed + len(histories[chosen[0]]))
+                out = self.model.generate(
+                    input_ids=input_ids,
+                    attention_mask=attention,
+                    max_new_tokens=self._max_new_tokens,
+                    eos_token_id=self._end,
+                    pad_token_id=self.tokenizer.pad_token_id,
+                    **sampling,
+                )
+            for row, i in zip(out, chosen, strict=True):
+                text = self.tokenizer.decode(row[input_ids.shape[1] :], skip_special_tokens=True)
+                said[i] = _utterance(text)
+        return said
+
+    def log_prob(self, history: ChatHistory, action: str) -> float:
+        """Return the log probability of an action, its end token left out."""
+        return self.log_prob_batch([history], [action])[0].total
+
+    def log_prob_batch(
+        self, histories: Sequence[ChatHistory], actions: Sequence[str], *, with_end: bool = False
+    ) -> list[LogProb]:
+        """Return the log probability of each action after its history.
+
+        Args:
+            histories: shape (n,).
+            actions: shape (n,).
+            with_end: whether the token that ends the utterance counts too.
+
+        Raises:
+            SettingError: an example is longer than the model's context.
+        """
+        import torch
+
+        examples = [
+            encode_example(self.tokenizer, self._with_system(history), action, thinking=self._thinking)
+            for history, action in zip(histories, actions, strict=True)
+        ]
+        limit = self._context_length()
+        longest = max((len(example.input_ids) for example in examples), default=0)
+        if limit is not None and longest > limit:
+            raise SettingError(
+                f"Scoring with {self.name}: expected at most {limit} tokens (the model's context), got {longest}. "
+                "Leave out longer windows, or shorten the history."
+            )
+        scores: list[LogProb | None] = [None] * len(examples)
+        order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
+        for start in range(0, len(order), self._batch_size):
+            chosen = order[start : start + self._batch_size]
+            rows = [examples[i] for i in chosen]
+            input_ids, attention = self._pad_left([row.input_ids for row in rows])
+            width = input_ids.shape[1]
+            spans = []
+            for row in rows:
+                shift = width - len(row.input_ids)
+                spans.append((shift + row.action_start, shift + row.end + int(with_end)))
+            first = min(begin for begin, _ in spans)
+            with torch.inference_mode():
+                # Logits only from the first action on: the prompt's would be most of the memory.
+                logits = self.model(
+                    input_ids=input_ids, attention_mask=attention, logits_to_keep=width - first + 1
+                ).logits
+            logits = logits[:, -(width - first + 1) : -1].float()
+            picked = torch.gather(logits, 2, input_ids[:, first:, None]).squeeze(2) - logits.logsumexp(2)
+            for row_index, (i, (begin, end)) in enumerate(zip(chosen, spans, strict=True)):
+                part = picked[row_index, begin - first : end - first]
+                scores[i] = LogProb(float(part.sum()), int(part.numel()))
+        return [score for score in scores if score is not None]
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, by the model's tokenizer."""
+        if not texts:
+            return []
+        return [len(ids) for ids in self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
+
+    def _with_system(self, history: ChatHistory) -> ChatHistory:
+        if self._system is None or (history and history[0].role == "system"):
+            return history
+        return (Message(role="system", content=self._system), *history)
+
+    def _context_length(self) -> int | None:
+        limit = getattr(self.model.config, "max_position_embeddings", None)
+        return int(limit) if limit else None
+
+    def _fitting_prompt(self, history: ChatHistory) -> list[int]:
+        limit = self._context_length()
+        ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
+        while limit is not None and len(ids) + self._max_new_tokens + MARGIN > limit and len(history) > 2:
+            keep = 1 if history[0].role == "system" else 0
+            history = (*history[:keep], *history[keep + 2 :])  # a pair goes, so that roles still alternate
+            ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
+        return ids
+
+    def _pad_left(self, rows: Sequence[Sequence[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
+        import torch
+
+        width = max(map(len, rows))
+        pad = self.tokenizer.pad_token_id
+        input_ids = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows], device=self.model.device)
+        attention = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=self.model.device)
+        return input_ids, attention
+
+
+def _utterance(text: str) -> str:
+    """Cut off deliberation; an empty utterance becomes an ellipsis, since a policy has to say something."""
+    from elicit_gym.llm.content import clean_content
+
+    cleaned, _ = clean_content(text, None, "stop")
+    return cleaned or "..."

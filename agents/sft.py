@@ -1,0 +1,158 @@
+"""Supervised fine-tuning through TRL: prompt and completion rows, loss on the completion only."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.agents.checkpoint import save_policy
+from elicit_gym.agents.training_data import encode_windows
+from elicit_gym.errors import MissingExtraError
+from elicit_gym.offline.windows import Window
+from elicit_gym.rollout.storage import write_json
+
+__all__ = ["SFTSettings", "train_sft"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SFTSettings:
+    """What training depends on; names and values as in `elicit_gym.agents.awr.AWRConfig`."""
+
+    lora_r: int = 16
+    lora_alpha: int = 32
+    lora_dropout: float = 0.05
+    target_modules: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
+    policy_lr: float = 1e-5
+    epochs: int = 1
+    batch_size: int = 4
+    accumulation: int = 1
+    warmup_ratio: float = 0.03
+    bf16: bool = False
+    gradient_checkpointing: bool = False
+    eval_every: int = 200
+    max_steps: int | None = None
+    seed: int = 0
+
+
+def train_sft(
+    model: Any,
+    tokenizer: Any,
+    train: Sequence[Window],
+    out: str | Path,
+    *,
+    dev: Sequence[Window] = (),
+    settings: SFTSettings | None = None,
+    resume: bool = False,
+    tensorboard: bool = False,
+) -> dict[str, Any]:
+    """Fine-tune a causal language model on the humans' utterances.
+
+    The rows hold token ids made by `elicit_gym.offline.model_input` with a completion mask, so that training sees what
+    acting and scoring see, whatever the chat template; TRL does the rest.
+
+    Args:
+        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        tokenizer: with a chat template and an end token.
+        train: windows.
+        out: gets ``best`` (by dev loss; the last one without dev windows), TRL's checkpoints and ``log.json``.
+        dev: windows to choose the best checkpoint by.
+        settings: the paper's adapter by default.
+        resume: go on from TRL's latest checkpoint in `out`.
+        tensorboard: write events below ``out/trl``.
+
+    Returns:
+        ``steps``: TRL's log rows.
+
+    Raises:
+        SettingError: there are no windows, or one is longer than the model's context.
+        MissingExtraError: the extra ``train`` is not installed.
+
+    References:
+        YIELD, Section 6.4.
+    """
+    try:
+        from datasets import Dataset
+        from trl import SFTTrainer
+    except ImportError as error:
+        raise MissingExtraError("Training", "train") from error
+    settings = settings or SFTSettings()
+    out = Path(out)
+    limit = getattr(model.config, "max_position_embeddings", None)
+
+    def rows(windows: Sequence[Window]) -> Any:
+        encoded = encode_windows(windows, tokenizer, max_length=limit)
+        return Dataset.from_list(
+            [
+                {
+                    "input_ids": e.input_ids,
+                    "completion_mask": [0] * e.action_start + [1] * (len(e.input_ids) - e.action_start),
+                }
+                for e, _ in encoded
+            ]
+        )
+
+    trainer = SFTTrainer(
+        model=model,
+        args=_trl_arguments(settings, out / "trl", len(train), evaluate=bool(dev), tensorboard=tensorboard),
+        train_dataset=rows(train),
+        eval_dataset=rows(dev) if dev else None,
+        processing_class=tokenizer,
+        peft_config=_lora(settings),
+    )
+    checkpoints = list((out / "trl").glob("checkpoint-*"))
+    trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
+    log = {"steps": trainer.state.log_history}
+    if trainer.is_world_process_zero():
+        saved = {
+            "method": "sft",
+            "config": asdict(settings),
+            "base_model": getattr(model.config, "_name_or_path", ""),
+        }
+        save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
+        write_json(out / "log.json", log)
+    return log
+
+
+def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
+    from trl import SFTConfig
+
+    steps = settings.max_steps or settings.epochs * -(-windows // (settings.batch_size * settings.accumulation))
+    every = min(settings.eval_every, steps)
+    return SFTConfig(
+        output_dir=str(out),
+        learning_rate=settings.policy_lr,
+        num_train_epochs=settings.epochs,
+        max_steps=settings.max_steps or -1,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulation,
+        warmup_steps=max(1, round(settings.warmup_ratio * steps)),
+        bf16=settings.bf16,
+        gradient_checkpointing=settings.gradient_checkpointing,
+        completion_only_loss=True,
+        max_length=None,
+        eval_strategy="steps" if evaluate else "no",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=evaluate,
+        logging_steps=max(1, every // 10),
+        report_to=["tensorboard"] if tensorboard else [],
+        seed=settings.seed,
+        data_seed=settings.seed,
+    )
+
+
+def _lora(settings: SFTSettings) -> Any:
+    from peft import LoraConfig
+
+    if not settings.lora_r:
+        return None
+    return LoraConfig(
+        r=settings.lora_r,
+        lora_alpha=settings.lora_alpha,
+        lora_dropout=settings.lora_dropout,
+        target_modules=list(settings.target_modules),
+        task_type="CAUSAL_LM",
+    )

@@ -1,0 +1,107 @@
+"""YIELD's metrics as plain functions on text and numbers."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Encoder", "load_encoder", "micro_perplexity", "progression", "progression_of_vectors", "turn_length_ratio"]
+
+Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
+"""From texts to vectors, shape (n, D)."""
+
+
+def load_encoder(model: str = "sentence-transformers/all-MiniLM-L12-v2") -> Encoder:
+    """Return a sentence-transformers encoder that encodes each distinct text once.
+
+    Args:
+        model: hub id or folder; the paper's by default.
+
+    Raises:
+        MissingExtraError: the extra ``metrics`` is not installed.
+    """
+    from elicit_gym.judges.embedding import load_sentence_transformer
+
+    encoder = load_sentence_transformer(model)
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            # Longest first, so that batches pad little.
+            new.sort(key=len, reverse=True)
+            clean = [text.encode("utf-8", "replace").decode("utf-8") for text in new]
+            vectors = encoder.encode(clean, batch_size=32, show_progress_bar=False)
+            known.update(zip(new, np.asarray(vectors, dtype=np.float32), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return encode
+
+
+def progression_of_vectors(vectors: NDArray[Any], k: int = 5, gamma: float = 0.5) -> float | None:
+    """Return how far each utterance moves from the k before it, on average; see `progression`.
+
+    Args:
+        vectors: shape (L, D).
+        k: how many utterances back.
+        gamma: decay.
+    """
+    length = len(vectors)
+    if length <= k:
+        return None
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(norms == 0, 1.0, norms)
+    weights = gamma ** np.arange(1, k + 1)  # (k,)
+    total = 0.0
+    for t in range(k, length):
+        similarity = unit[t - k : t][::-1] @ unit[t]  # (k,), nearest first
+        total += float(weights @ (1.0 - similarity) / weights.sum())
+    return total / (length - k)
+
+
+def progression(utterances: Sequence[str], encoder: Encoder, k: int = 5, gamma: float = 0.5) -> float | None:
+    """Return the Progression of a conversation: the decayed mean cosine distance of each utterance to the k before it.
+
+    Args:
+        utterances: oldest first; empty ones are left out, as in the public ``elicitation`` package.
+        encoder: from texts to vectors.
+        k: how many utterances back.
+        gamma: decay; with k = 1 and gamma = 1 the measure is symmetric.
+
+    Returns:
+        A number in [0, 2]; None for a conversation of k utterances or fewer (the public package returns 0).
+
+    References:
+        YIELD, Equation 5; Section 6.5.2 for k = 5 and gamma = 0.5.
+    """
+    said = [utterance for utterance in utterances if utterance]
+    if len(said) <= k:
+        return None
+    return progression_of_vectors(encoder(said), k, gamma)
+
+
+def turn_length_ratio(respondent_tokens: Sequence[int], elicitor_tokens: Sequence[int]) -> float | None:
+    """Return the mean length of the respondent's turns over that of the elicitor's, None without either.
+
+    References:
+        YIELD, Equation 6.
+    """
+    if not respondent_tokens or not elicitor_tokens or not sum(elicitor_tokens):
+        return None
+    return (sum(respondent_tokens) / len(respondent_tokens)) / (sum(elicitor_tokens) / len(elicitor_tokens))
+
+
+def micro_perplexity(log_probs: Sequence[float], num_tokens: Sequence[int]) -> float | None:
+    """Return exp of the mean negative log likelihood, pooled over all tokens before it is exponentiated.
+
+    Args:
+        log_probs: of each utterance, summed over its tokens, shape (n,).
+        num_tokens: shape (n,).
+
+    References:
+        YIELD, Section 5.1.
+    """
+    tokens = sum(num_tokens)
+    return math.exp(-sum(log_probs) / tokens) if tokens else None

@@ -1,0 +1,94 @@
+"""The one way from a history to a model's tokens, for acting, training and scoring alike, so that they cannot drift."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elicit_gym.errors import SettingError
+from elicit_gym.types import Message
+
+__all__ = ["Example", "encode_example", "encode_prompt", "end_token_id"]
+
+_PROBE = "zqxjkv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """A history and an action as tokens.
+
+    Attributes:
+        input_ids: prompt, action, and the end token that follows the action. Shape (T,).
+        action_start: index of the action's first token; those before it are the prompt's.
+    """
+
+    input_ids: list[int]
+    action_start: int
+
+    @property
+    def end(self) -> int:
+        """Index of the end token that follows the action: the last."""
+        return len(self.input_ids) - 1
+
+
+def _prompt_text(tokenizer: Any, history: Sequence[Message], thinking: bool) -> str:
+    if getattr(tokenizer, "chat_template", None) is None:
+        raise SettingError(
+            f"Building a model's input: expected a tokenizer with a chat template, got {tokenizer.__class__.__name__} "
+            "without. Give one: tokenizer.chat_template = '...' (Jinja), or use an instruction-tuned model."
+        )
+    rows = [{"role": message.role, "content": message.content} for message in history]
+    text: str = tokenizer.apply_chat_template(rows, tokenize=False, add_generation_prompt=True)
+    if not thinking and text.rstrip().endswith("<think>"):
+        text = text.rstrip() + "\n\n</think>\n\n"
+    return text
+
+
+def encode_prompt(tokenizer: Any, history: Sequence[Message], *, thinking: bool = False) -> list[int]:
+    """Return the tokens after which the model acts.
+
+    Args:
+        tokenizer: a Hugging Face tokenizer with a chat template.
+        history: oldest first, a system line included where there is one.
+        thinking: leave a ``<think>`` that the template opens open. By default it is closed at once, so that a
+            reasoning model is trained, scored and asked for the utterance and not for a deliberation.
+
+    Raises:
+        SettingError: the tokenizer has no chat template.
+    """
+    ids: list[int] = tokenizer(_prompt_text(tokenizer, history, thinking), add_special_tokens=False)["input_ids"]
+    return ids
+
+
+def encode_example(tokenizer: Any, history: Sequence[Message], action: str, *, thinking: bool = False) -> Example:
+    """Return the tokens of a history and an action.
+
+    The prompt is exactly that of `encode_prompt`; prompt and action are tokenized apart, so that no token spans the
+    border and the model is trained and scored on what it will see when it acts.
+
+    Raises:
+        SettingError: the tokenizer has no chat template or no end token.
+    """
+    prompt = encode_prompt(tokenizer, history, thinking=thinking)
+    said: list[int] = tokenizer(action, add_special_tokens=False)["input_ids"]
+    return Example(input_ids=[*prompt, *said, end_token_id(tokenizer)], action_start=len(prompt))
+
+
+def end_token_id(tokenizer: Any) -> int:
+    """Return the token that the chat template puts after an assistant's message; else the end-of-sequence token.
+
+    Raises:
+        SettingError: there is neither.
+    """
+    rows = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _PROBE}]
+    text: str = tokenizer.apply_chat_template(rows, tokenize=False)
+    _, found, after = text.rpartition(_PROBE)
+    ids = tokenizer(after.lstrip(), add_special_tokens=False)["input_ids"] if found and after.strip() else []
+    special = set(tokenizer.all_special_ids)
+    if ids and ids[0] in special:
+        return int(ids[0])
+    if tokenizer.eos_token_id is None:
+        raise SettingError(
+            f"Building a model's input: expected an end token, got {tokenizer.__class__.__name__} without. "
+            "Set tokenizer.eos_token."
+        )
+    return int(tokenizer.eos_token_id)
