@@ -44,8 +44,8 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     near = get_close_matches(spec, BASELINES, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(
-        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; or "
-        "module:Class for your own."
+        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; "
+        "http:MODEL; hf:MODEL; the folder of a trained policy; or module:Class for your own."
     )
 
 

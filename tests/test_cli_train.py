@@ -1,0 +1,72 @@
+"""`train` and `evaluate-yield`, from a base model to a merged one, as a user types them."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from elicit_gym.agents.checkpoint import save_policy
+from elicit_gym.cli import main
+from tests.agents.test_yield_evaluation import MINILM
+from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "base"
+    tokenizer = tiny_tokenizer()
+    save_policy(folder, tiny_model(tokenizer), tokenizer, {"base_model": ""})
+    return folder
+
+
+def command(*arguments: object) -> int:
+    """Run the command line in this process (torch is slow to import) and return its exit status."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["elicit-gym", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+    return int(stop.value.code or 0)
+
+
+def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = ("--reward", "reply_length", "--limit", 6, "--max-tokens", 900)
+    assert command("train", "awr", base, "--out", tmp_path / "awr", *data, "--lr", 0.01) == 0
+    assert command("train", "sft", base, "--out", tmp_path / "sft", *data) == 0
+    assert "6 training windows" in capsys.readouterr().out
+    assert command("train", "merge", tmp_path / "awr" / "best", "--out", tmp_path / "merged") == 0
+    merged = AutoModelForCausalLM.from_pretrained(tmp_path / "merged").state_dict()
+    before = AutoModelForCausalLM.from_pretrained(base).state_dict()
+    changed = {name.split(".")[-2] for name in before if not torch.equal(before[name], merged[name])}
+    assert changed == {"q_proj", "k_proj", "v_proj", "o_proj"}
+    capsys.readouterr()
+    policies = [tmp_path / "awr" / "best", tmp_path / "merged"]
+    assert command(
+        "evaluate-yield", *policies, "--limit", 4, "--new-tokens", 4, "--encoder", MINILM, "--out", tmp_path / "numbers"
+    ) == 0  # fmt: skip
+    assert "Table 7" in capsys.readouterr().out
+    perplexity = json.loads((tmp_path / "numbers" / "summary.json").read_text())["tables"]["perplexity"]
+    adapter, plain = (cells["all"]["value"] for cells in perplexity.values())
+    assert adapter == pytest.approx(plain, rel=1e-3)  # merging changes nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "awr", "BASE", "--out", "OUT", "--value-input", "future"), "expected --value-input"),
+        (("train", "awr", "nowhere/at/all", "--out", "OUT"), "expected a hub id or a folder"),
+        (("train", "sft", "BASE", "--out", "OUT", "--reward", "no_such"), "no_such"),
+        (("train", "merge", "OUT", "--out", "OUT2"), "OUT"),
+        (("evaluate-yield", "no-such-policy"), "Unknown policy"),
+    ],
+)
+def test_mistakes_are_one_line(
+    arguments: tuple[str, ...], message: str, base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"BASE": str(base), "OUT": str(tmp_path / "OUT"), "OUT2": str(tmp_path / "OUT2")}
+    assert command(*(places.get(argument, argument) for argument in arguments)) != 0
+    error = capsys.readouterr().err
+    assert message in " ".join(error.split())
+    assert "Traceback" not in error
