@@ -197,8 +197,11 @@ def train_awr(
         while step < total:
             epoch, offset = divmod(step, batches_an_epoch)
             batches = length_grouped(lengths, per_step, config.seed, epoch)[offset:]
-            mine = [b[accelerator.process_index :: accelerator.num_processes] or b[:1] for b in batches]
-            for batch in iterate(encoded, mine, pad, device):
+            mine = [b[accelerator.process_index :: accelerator.num_processes] for b in batches]
+            # A last batch may not split evenly: a process counts by its share, and with 0 where it has a filler only.
+            shares = [len(m) * accelerator.num_processes / len(b) for m, b in zip(mine, batches, strict=True)]
+            filled = [m or b[:1] for m, b in zip(mine, batches, strict=True)]
+            for share, batch in zip(shares, iterate(encoded, filled, pad, device), strict=True):
                 # Dropout derives from (seed, step), so that a resumed run draws what an unbroken one draws.
                 torch.manual_seed(config.seed * 1_000_003 + step)
                 with accelerator.accumulate(module):
@@ -209,9 +212,9 @@ def train_awr(
                         )
                     else:
                         raw = torch.ones_like(values)
-                    weights = raw / accelerator.gather(raw).mean()  # mean 1 over all processes
-                    loss_policy = policy_loss(log_probs, counts, weights, per_token=config.per_token)
-                    loss_value = value_loss(values, returns)
+                    weights = raw / accelerator.gather(share * raw.mean()[None]).mean()  # mean 1 over all processes
+                    loss_policy = share * policy_loss(log_probs, counts, weights, per_token=config.per_token)
+                    loss_value = share * value_loss(values, returns)
                     loss = loss_policy + loss_value  # Equation 4
                     accelerator.backward(loss)
                     if accelerator.sync_gradients:
@@ -221,10 +224,11 @@ def train_awr(
                 scheduler.step()
                 step += 1
                 advance()
-                parts = torch.stack([loss.detach(), loss_policy.detach(), loss_value.detach(), weights.mean().detach()])
+                parts = torch.stack([loss, loss_policy, loss_value, share * weights.mean()]).detach()
                 shown = accelerator.gather(parts[None]).mean(dim=0).tolist()
+                largest = weights.max()[None] * (share > 0)
                 row = dict(zip(("loss", "policy_loss", "value_loss", "mean_weight"), shown, strict=True))
-                log["steps"].append({"step": step, **row, "max_weight": float(accelerator.gather(weights).max())})
+                log["steps"].append({"step": step, **row, "max_weight": float(accelerator.gather(largest).max())})
                 if writer is not None:
                     for name, value in row.items():
                         writer.add_scalar(name, value, step)
