@@ -164,7 +164,7 @@ def train_awr(
 
     def forward(batch: Any) -> tuple[Any, Any, Any, Any]:
         run = module if module.training else inner  # evaluation runs on one process only
-        log_probs, counts, values = run(batch.input_ids, batch.attention_mask, batch.action_mask)  # (B,) each
+        log_probs, counts, values = run(batch.input_ids, batch.action_mask)  # (B,) each
         returns = batch.returns
         if config.standardise_returns == "batch":
             spread = returns.std() if len(returns) > 1 else torch.ones((), device=returns.device)

@@ -25,18 +25,18 @@ class PolicyAndValue(torch.nn.Module):
         self._value_input = value_input
 
     def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, action_mask: torch.Tensor
+        self, input_ids: torch.Tensor, action_mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return summed log probabilities of the actions, their numbers of tokens, and values, shape (B,) each.
 
         Args:
-            input_ids: shape (B, T).
-            attention_mask: shape (B, T).
-            action_mask: shape (B, T).
+            input_ids: right-padded, shape (B, T). Under causal attention no token sees the padding behind it, so that
+                no attention mask is needed, and the fast causal kernels serve.
+            action_mask: 1 at the action and at the end token after it, shape (B, T).
         """
         whole = self.policy.get_base_model() if hasattr(self.policy, "get_base_model") else self.policy
         # The backbone alone: the output layer is applied at action positions only.
-        out = whole.base_model(input_ids=input_ids, attention_mask=attention_mask, use_cache=False)
+        out = whole.base_model(input_ids=input_ids, use_cache=False)
         hidden = out.last_hidden_state  # (B, T, H)
         log_probs, counts = sequence_log_probs(hidden, whole.get_output_embeddings().weight, input_ids, action_mask)
         positions = value_positions(action_mask, self._value_input)  # (B,)

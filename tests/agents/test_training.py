@@ -61,7 +61,7 @@ def test_log_probs_are_those_of_the_full_logits() -> None:
     assert counts.tolist() == batch.action_mask.sum(1).tolist()
     module = PolicyAndValue(model, "history_action").eval()
     with torch.no_grad():
-        again, _, values = module(batch.input_ids, batch.attention_mask, batch.action_mask)
+        again, _, values = module(batch.input_ids, batch.action_mask)
     torch.testing.assert_close(again, summed, atol=1e-3, rtol=1e-4)
     assert values.tolist() == [0, 0, 0]
 
@@ -246,7 +246,7 @@ def test_sft_through_trl_learns_on_the_completion_only(tmp_path: Path) -> None:
     batch = collate(encoded, tokenizer.pad_token_id)
     module = PolicyAndValue(tiny_model(tokenizer), "history").eval()
     with torch.no_grad():
-        log_probs, counts, _ = module(batch.input_ids, batch.attention_mask, batch.action_mask)
+        log_probs, counts, _ = module(batch.input_ids, batch.action_mask)
     before = train_sft(
         tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "zero", dev=WINDOWS[:4],
         settings=SFTSettings(policy_lr=0.0, lora_dropout=0.0),
