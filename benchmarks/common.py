@@ -35,11 +35,23 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def _command() -> str:
+    script = Path(sys.argv[0])
+    as_module = sys.modules["__main__"].__spec__ is not None
+    return " ".join(
+        [
+            "python",
+            *(["-m", f"benchmarks.{script.stem}"] if as_module else [f"benchmarks/{script.name}"]),
+            *sys.argv[1:],
+        ]
+    )
+
+
 def write_result(name: str, numbers: dict[str, Any]) -> Path:
     """Write ``results/<name>.json`` and print it."""
     RESULTS.mkdir(exist_ok=True)
     result = {
-        "command": " ".join(["python", "benchmarks/" + Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": _command(),
         "commit": _commit(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {"processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()},

@@ -41,6 +41,7 @@ def test_numbers_are_read_from_the_results() -> None:
     }
     throughput, judge = results["env_throughput"], results["judge_agreement"]
     offline, windows = results["offline_pipeline"], results["yield_sample"]["windows"]
+    training = results["train_throughput"]
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
@@ -53,6 +54,7 @@ def test_numbers_are_read_from_the_results() -> None:
         f"{offline['open']['seconds']} s, {offline['open']['mib_peak']:.0f} MiB; {offline['json_load']['seconds']} s",
         *(f"| {row['segments']:,} / " for row in (*windows["by_domain"].values(), windows["total"])),
         *(f"| {row['reward_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        f"{training['awr_of_trl_sft']}× / {training['awr_of_plain']}×; {training['awr_peak_of_plain']}",
         f"{judge['embedding_judge']['kappa_on_test']:.2f}",
         f"{min(p['ours_litellm_rate_of_bare'] for p in points):.2f}; {max(p['own_cpu_ms_a_call'] for p in points):.2f} ms",
         f"a kappa of {judge['derived_cues']['kappa_with_hand_written_cues_on_all_pairs']:.2f} only",
