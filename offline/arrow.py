@@ -1,11 +1,12 @@
 """Built datasets: one Arrow file, an episode a row, memory-mapped when opened."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from elicit_gym.errors import MissingExtraError, StorageError
 from elicit_gym.offline.episodes import OfflineEpisode
+from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.types import Message
 
 __all__ = ["ArrowEpisodes", "write_episodes"]
@@ -97,7 +98,7 @@ def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
     return path
 
 
-class ArrowEpisodes(Sequence[OfflineEpisode]):
+class ArrowEpisodes(LazySequence[OfflineEpisode]):
     """Episodes of a built dataset, each read when it is asked for.
 
     Args:
@@ -122,18 +123,6 @@ class ArrowEpisodes(Sequence[OfflineEpisode]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, index: int) -> OfflineEpisode: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[OfflineEpisode]: ...
-
-    def __getitem__(self, index: int | slice) -> OfflineEpisode | list[OfflineEpisode]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
+    def _make(self, index: int) -> OfflineEpisode:
         batch = self._reader.get_batch(index // ROWS_A_BATCH)
         return _episode(batch.slice(index % ROWS_A_BATCH, 1).to_pylist()[0])

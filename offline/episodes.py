@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
 
 from elicit_gym.episode import EpisodeRecord, Transition
+from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.returns import returns_to_go
@@ -17,7 +17,7 @@ __all__ = ["OfflineEpisode", "episode_of_dialogue", "episode_of_record"]
 CONTEXT = 5
 
 
-class _Observations(Sequence[ChatHistory]):
+class _Observations(LazySequence[ChatHistory]):
     """The T+1 observations of an episode, each made when it is asked for: all of them whole would be quadratic."""
 
     def __init__(self, episode: "OfflineEpisode", context: int | None) -> None:
@@ -27,19 +27,7 @@ class _Observations(Sequence[ChatHistory]):
     def __len__(self) -> int:
         return len(self._episode) + 1
 
-    @overload
-    def __getitem__(self, index: int) -> ChatHistory: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ChatHistory]: ...
-
-    def __getitem__(self, index: int | slice) -> ChatHistory | list[ChatHistory]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
+    def _make(self, index: int) -> ChatHistory:
         return self._episode.observation(index, self._context)
 
 
