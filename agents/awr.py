@@ -15,8 +15,10 @@ from elicit_gym.agents.checkpoint import (
 )
 from elicit_gym.agents.losses import advantage_weights, policy_loss, value_loss
 from elicit_gym.agents.training_data import collate, encode_windows, iterate, length_grouped
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config
 from elicit_gym.agents.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
 from elicit_gym.rollout.progress import progress_bar
 from elicit_gym.rollout.storage import write_json
@@ -25,8 +27,8 @@ __all__ = ["AWRConfig", "train_awr"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AWRConfig:
-    """What training depends on.
+class AWRConfig(TrainingSettings):
+    """What training depends on, beside what SFT depends on too.
 
     Attributes:
         alpha, beta: of the advantage, see `elicit_gym.agents.losses.advantage_weights`; the paper's values.
@@ -37,11 +39,9 @@ class AWRConfig:
         value_input: ``history_action`` (the paper) or ``history`` (a true state value, Peng et al. 2019).
         per_token: see `elicit_gym.agents.losses.policy_loss`.
         weighted: False turns the weights off: SFT in the same loop.
-        lora_r, lora_alpha, lora_dropout, target_modules: of the adapter; the paper's values. ``lora_r=0`` trains all.
-        policy_lr, value_lr: learning rates.
-        warmup_ratio: share of the steps with a rising learning rate; it falls linearly afterwards.
-        batch_size: examples a step and process; times `accumulation` (and processes) for one update.
+        value_lr: learning rate of the value head.
         max_grad_norm: of the policy's gradient.
+        save_every: steps between two checkpoints.
     """
 
     alpha: float = 0.25
@@ -51,23 +51,9 @@ class AWRConfig:
     value_input: Literal["history_action", "history"] = "history_action"
     per_token: bool = True
     weighted: bool = True
-    lora_r: int = 16
-    lora_alpha: int = 32
-    lora_dropout: float = 0.05
-    target_modules: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
-    policy_lr: float = 1e-5
     value_lr: float = 1e-4
-    epochs: int = 1
-    batch_size: int = 4
-    accumulation: int = 1
-    warmup_ratio: float = 0.03
     max_grad_norm: float = 1.0
-    bf16: bool = False
-    gradient_checkpointing: bool = False
-    eval_every: int = 200
     save_every: int = 200
-    max_steps: int | None = None
-    seed: int = 0
 
 
 def train_awr(
@@ -119,8 +105,8 @@ def train_awr(
         raise MissingExtraError("Training", "train") from error
     config = config or AWRConfig()
     out = Path(out)
-    encoded = encode_windows(train, tokenizer, max_length=_context_length(model))
-    encoded_dev = encode_windows(dev, tokenizer, max_length=_context_length(model)) if dev else []
+    encoded = encode_windows(train, tokenizer, max_length=context_length(model))
+    encoded_dev = encode_windows(dev, tokenizer, max_length=context_length(model)) if dev else []
     mean, deviation = _scale([value for _, value in encoded], config)
     accelerator = Accelerator(
         mixed_precision="bf16" if config.bf16 else "no", gradient_accumulation_steps=config.accumulation
@@ -257,11 +243,6 @@ def train_awr(
     return log
 
 
-def _context_length(model: Any) -> int | None:
-    limit = getattr(model.config, "max_position_embeddings", None)
-    return int(limit) if limit else None
-
-
 def _scale(returns: Sequence[float], config: AWRConfig) -> tuple[float, float]:
     """Return mean and standard deviation to standardise by."""
     if config.weighted and len(set(returns)) < 2 and len(returns) > 1:
@@ -280,18 +261,12 @@ def _with_lora(model: Any, config: AWRConfig) -> Any:
     if config.gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
-    if config.lora_r == 0:
+    adapter = lora_config(config)
+    if adapter is None:
         return model
-    from peft import LoraConfig, get_peft_model
+    from peft import get_peft_model
 
-    lora = LoraConfig(
-        r=config.lora_r,
-        lora_alpha=config.lora_alpha,
-        lora_dropout=config.lora_dropout,
-        target_modules=list(config.target_modules),
-        task_type="CAUSAL_LM",
-    )
-    return get_peft_model(model, lora)
+    return get_peft_model(model, adapter)
 
 
 def _trainable(model: Any) -> dict[str, Any]:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
-from elicit_gym.offline.model_input import encode_example, encode_prompt, end_token_id
+from elicit_gym.offline.model_input import (
+    context_length,
+    count_text_tokens,
+    encode_example,
+    encode_prompt,
+    end_token_id,
+)
 from elicit_gym.types import ChatHistory, Message
 
 if TYPE_CHECKING:
@@ -201,10 +207,10 @@ class LocalPolicy:
         import torch
 
         examples = [
-            encode_example(self.tokenizer, self._with_system(history), action, thinking=self._thinking)
+            encode_example(self.tokenizer, self._with_system(history), action, thinking=self._thinking, end=self._end)
             for history, action in zip(histories, actions, strict=True)
         ]
-        limit = self._context_length()
+        limit = context_length(self.model)
         longest = max((len(example.input_ids) for example in examples), default=0)
         if limit is not None and longest > limit:
             raise SettingError(
@@ -237,21 +243,15 @@ class LocalPolicy:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, by the model's tokenizer."""
-        if not texts:
-            return []
-        return [len(ids) for ids in self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
+        return count_text_tokens(self.tokenizer, texts)
 
     def _with_system(self, history: ChatHistory) -> ChatHistory:
         if self._system is None or (history and history[0].role == "system"):
             return history
         return (Message(role="system", content=self._system), *history)
 
-    def _context_length(self) -> int | None:
-        limit = getattr(self.model.config, "max_position_embeddings", None)
-        return int(limit) if limit else None
-
     def _fitting_prompt(self, history: ChatHistory) -> list[int]:
-        limit = self._context_length()
+        limit = context_length(self.model)
         ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
         while limit is not None and len(ids) + self._max_new_tokens + MARGIN > limit and len(history) > 2:
             keep = 1 if history[0].role == "system" else 0

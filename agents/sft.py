@@ -1,37 +1,19 @@
 """Supervised fine-tuning through TRL: prompt and completion rows, loss on the completion only."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.training_data import encode_windows
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config
 from elicit_gym.errors import MissingExtraError
+from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
 from elicit_gym.rollout.storage import write_json
 
-__all__ = ["SFTSettings", "train_sft"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SFTSettings:
-    """What training depends on; names and values as in `elicit_gym.agents.awr.AWRConfig`."""
-
-    lora_r: int = 16
-    lora_alpha: int = 32
-    lora_dropout: float = 0.05
-    target_modules: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
-    policy_lr: float = 1e-5
-    epochs: int = 1
-    batch_size: int = 4
-    accumulation: int = 1
-    warmup_ratio: float = 0.03
-    bf16: bool = False
-    gradient_checkpointing: bool = False
-    eval_every: int = 200
-    max_steps: int | None = None
-    seed: int = 0
+__all__ = ["train_sft"]
 
 
 def train_sft(
@@ -41,7 +23,7 @@ def train_sft(
     out: str | Path,
     *,
     dev: Sequence[Window] = (),
-    settings: SFTSettings | None = None,
+    settings: TrainingSettings | None = None,
     resume: bool = False,
     tensorboard: bool = False,
 ) -> dict[str, Any]:
@@ -75,12 +57,11 @@ def train_sft(
         from trl import SFTTrainer
     except ImportError as error:
         raise MissingExtraError("Training", "train") from error
-    settings = settings or SFTSettings()
+    settings = settings or TrainingSettings()
     out = Path(out)
-    limit = getattr(model.config, "max_position_embeddings", None)
 
     def rows(windows: Sequence[Window]) -> Any:
-        encoded = encode_windows(windows, tokenizer, max_length=limit)
+        encoded = encode_windows(windows, tokenizer, max_length=context_length(model))
         return Dataset.from_list(
             [
                 {
@@ -97,7 +78,7 @@ def train_sft(
         train_dataset=rows(train),
         eval_dataset=rows(dev) if dev else None,
         processing_class=tokenizer,
-        peft_config=_lora(settings),
+        peft_config=lora_config(settings),
     )
     checkpoints = list((out / "trl").glob("checkpoint-*"))
     trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
@@ -113,7 +94,7 @@ def train_sft(
     return log
 
 
-def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
+def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
     from trl import SFTConfig
 
     steps = settings.max_steps or settings.epochs * -(-windows // (settings.batch_size * settings.accumulation))
@@ -141,18 +122,4 @@ def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: 
         report_to=["tensorboard"] if tensorboard else [],
         seed=settings.seed,
         data_seed=settings.seed,
-    )
-
-
-def _lora(settings: SFTSettings) -> Any:
-    from peft import LoraConfig
-
-    if not settings.lora_r:
-        return None
-    return LoraConfig(
-        r=settings.lora_r,
-        lora_alpha=settings.lora_alpha,
-        lora_dropout=settings.lora_dropout,
-        target_modules=list(settings.target_modules),
-        task_type="CAUSAL_LM",
     )

@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.model_input import Example, encode_example
+from elicit_gym.offline.model_input import Example, encode_example, end_token_id
 from elicit_gym.offline.windows import Window
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int
     """
     if not windows:
         raise SettingError("Training: expected windows, got none. Check the data, its split and the window rules.")
-    encoded = [(encode_example(tokenizer, window.context, window.action), window.return_to_go) for window in windows]
+    end = end_token_id(tokenizer)
+    encoded = [
+        (encode_example(tokenizer, window.context, window.action, end=end), window.return_to_go) for window in windows
+    ]
     for window, (example, _) in zip(windows, encoded, strict=True):
         if max_length is not None and len(example.input_ids) > max_length:
             raise SettingError(

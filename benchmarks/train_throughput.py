@@ -18,8 +18,9 @@ from typing import Any
 from benchmarks.common import write_result
 from elicit_gym.agents.awr import AWRConfig, train_awr
 from elicit_gym.agents.local_model import load_model
-from elicit_gym.agents.sft import SFTSettings, train_sft
+from elicit_gym.agents.sft import train_sft
 from elicit_gym.agents.training_data import Batch, collate, encode_windows
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config
 from elicit_gym.offline.datasets import load_dataset
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 from tests.smollm2 import smollm2_folder
@@ -38,15 +39,9 @@ def sample_windows(path: Path, tokenizer: Any, count: int) -> list[Window]:
 def train_plain(model: Any, tokenizer: Any, windows: list[Window], config: AWRConfig) -> None:
     """Train by AWR in the plainest way: pad all to 512, take all logits."""
     import torch
-    from peft import LoraConfig, get_peft_model
+    from peft import get_peft_model
 
-    model = get_peft_model(
-        model,
-        LoraConfig(
-            r=config.lora_r, lora_alpha=config.lora_alpha, lora_dropout=config.lora_dropout,
-            target_modules=list(config.target_modules), task_type="CAUSAL_LM",
-        ),
-    )  # fmt: skip
+    model = get_peft_model(model, lora_config(config))
     head = torch.nn.Linear(model.config.hidden_size, 1)
     optimizer = torch.optim.AdamW([p for p in [*model.parameters(), *head.parameters()] if p.requires_grad], lr=1e-5)
     encoded = encode_windows(windows, tokenizer, max_length=None)
@@ -93,7 +88,7 @@ def run_one(name: str, path: Path, count: int) -> dict[str, float]:
         elif name == "awr":
             train_awr(model, tokenizer, windows, out)
         else:
-            train_sft(model, tokenizer, windows, out, settings=SFTSettings())
+            train_sft(model, tokenizer, windows, out, settings=TrainingSettings())
         seconds = time.perf_counter() - start
     return {"seconds": seconds, "tokens": tokens, "mib_before": before, "mib_peak": _mib("VmHWM")}
 

@@ -108,11 +108,12 @@ def sft_command(
     seed: SeedOption = 0,
 ) -> None:
     """Fine-tune on the humans' utterances, through TRL."""
-    from elicit_gym.agents.sft import SFTSettings, train_sft
+    from elicit_gym.agents.sft import train_sft
+    from elicit_gym.agents.training_settings import TrainingSettings
 
     chosen = {"path": path, "reward": reward, "cache": cache, "max_tokens": max_tokens, "limit": limit}
     network, tokenizer, train, dev = _prepare(model, data, chosen)
-    settings = SFTSettings(
+    settings = TrainingSettings(
         policy_lr=lr, epochs=epochs, batch_size=batch_size, accumulation=accumulation, bf16=bf16,
         gradient_checkpointing=gradient_checkpointing, seed=seed,
     )  # fmt: skip
@@ -218,6 +219,7 @@ def evaluate_command(
     from elicit_gym.agents.local_model import LocalPolicy
     from elicit_gym.agents.yield_metrics import load_encoder
     from elicit_gym.agents.yield_tables import print_yield_evaluation
+    from elicit_gym.offline.model_input import count_text_tokens
     from elicit_gym.offline.windows import count_simple_tokens
     from elicit_gym.types import Message
 
@@ -232,7 +234,7 @@ def evaluate_command(
         made = AutoTokenizer.from_pretrained(tokenizer)
 
         def count(texts: Any) -> list[int]:
-            return [len(ids) for ids in made(list(texts), add_special_tokens=False)["input_ids"]] if texts else []
+            return count_text_tokens(made, texts)
     elif local is not None:
         count = local.count_tokens
     else:

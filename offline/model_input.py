@@ -7,7 +7,7 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.types import Message
 
-__all__ = ["Example", "encode_example", "encode_prompt", "end_token_id"]
+__all__ = ["Example", "context_length", "count_text_tokens", "encode_example", "encode_prompt", "end_token_id"]
 
 _PROBE = "zqxjkv"
 
@@ -30,14 +30,19 @@ class Example:
         return len(self.input_ids) - 1
 
 
-def _prompt_text(tokenizer: Any, history: Sequence[Message], thinking: bool) -> str:
+def _render(tokenizer: Any, rows: list[dict[str, str]], **kwargs: Any) -> str:
     if getattr(tokenizer, "chat_template", None) is None:
         raise SettingError(
             f"Building a model's input: expected a tokenizer with a chat template, got {tokenizer.__class__.__name__} "
             "without. Give one: tokenizer.chat_template = '...' (Jinja), or use an instruction-tuned model."
         )
+    text: str = tokenizer.apply_chat_template(rows, tokenize=False, **kwargs)
+    return text
+
+
+def _prompt_text(tokenizer: Any, history: Sequence[Message], thinking: bool) -> str:
     rows = [{"role": message.role, "content": message.content} for message in history]
-    text: str = tokenizer.apply_chat_template(rows, tokenize=False, add_generation_prompt=True)
+    text = _render(tokenizer, rows, add_generation_prompt=True)
     if not thinking and text.rstrip().endswith("<think>"):
         text = text.rstrip() + "\n\n</think>\n\n"
     return text
@@ -59,28 +64,38 @@ def encode_prompt(tokenizer: Any, history: Sequence[Message], *, thinking: bool 
     return ids
 
 
-def encode_example(tokenizer: Any, history: Sequence[Message], action: str, *, thinking: bool = False) -> Example:
+def encode_example(
+    tokenizer: Any, history: Sequence[Message], action: str, *, thinking: bool = False, end: int | None = None
+) -> Example:
     """Return the tokens of a history and an action.
 
     The prompt is exactly that of `encode_prompt`; prompt and action are tokenized apart, so that no token spans the
     border and the model is trained and scored on what it will see when it acts.
+
+    Args:
+        tokenizer: see `encode_prompt`.
+        history: likewise.
+        action: what was said.
+        thinking: see `encode_prompt`.
+        end: the tokenizer's `end_token_id`, from callers with many examples; looked up when not given.
 
     Raises:
         SettingError: the tokenizer has no chat template or no end token.
     """
     prompt = encode_prompt(tokenizer, history, thinking=thinking)
     said: list[int] = tokenizer(action, add_special_tokens=False)["input_ids"]
-    return Example(input_ids=[*prompt, *said, end_token_id(tokenizer)], action_start=len(prompt))
+    last = end_token_id(tokenizer) if end is None else end
+    return Example(input_ids=[*prompt, *said, last], action_start=len(prompt))
 
 
 def end_token_id(tokenizer: Any) -> int:
     """Return the token that the chat template puts after an assistant's message; else the end-of-sequence token.
 
     Raises:
-        SettingError: there is neither.
+        SettingError: there is neither, or the tokenizer has no chat template.
     """
     rows = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _PROBE}]
-    text: str = tokenizer.apply_chat_template(rows, tokenize=False)
+    text = _render(tokenizer, rows)
     _, found, after = text.rpartition(_PROBE)
     ids = tokenizer(after.lstrip(), add_special_tokens=False)["input_ids"] if found and after.strip() else []
     special = set(tokenizer.all_special_ids)
@@ -92,3 +107,14 @@ def end_token_id(tokenizer: Any) -> int:
             "Set tokenizer.eos_token."
         )
     return int(tokenizer.eos_token_id)
+
+
+def context_length(model: Any) -> int | None:
+    """Return how many tokens a Hugging Face model can read; None where it does not say."""
+    limit = getattr(model.config, "max_position_embeddings", None)
+    return int(limit) if limit else None
+
+
+def count_text_tokens(tokenizer: Any, texts: Sequence[str]) -> list[int]:
+    """Return the number of tokens of each bare text, without a template or special tokens."""
+    return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []

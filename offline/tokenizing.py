@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_gym.offline.model_input import encode_example
+from elicit_gym.offline.model_input import encode_example, end_token_id
 from elicit_gym.offline.windows import Window
 
 __all__ = ["tokenize_windows"]
@@ -15,8 +15,9 @@ __all__ = ["tokenize_windows"]
 def tokenize_windows(windows: Sequence[Window], tokenizer: Any, max_length: int) -> dict[str, NDArray[Any]]:
     """Tokenize windows; see `elicit_gym.offline.dataset.OfflineDataset.tokenize`."""
     kept = []
+    end = end_token_id(tokenizer) if windows else None
     for index, window in enumerate(windows):
-        example = encode_example(tokenizer, window.context, window.action)
+        example = encode_example(tokenizer, window.context, window.action, end=end)
         if len(example.input_ids) <= max_length:
             kept.append((index, example.input_ids, example.action_start))
     longest = max((len(ids) for _, ids, _ in kept), default=0)

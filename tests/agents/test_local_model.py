@@ -10,12 +10,16 @@ from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.local_model import LocalPolicy
+from elicit_gym.agents.training_data import encode_windows
 from elicit_gym.errors import SettingError
+from elicit_gym.offline import load_dataset
 from elicit_gym.offline.model_input import encode_example, encode_prompt, end_token_id
+from elicit_gym.offline.tokenizing import tokenize_windows
 from elicit_gym.testing import check_policy
 from elicit_gym.types import Message
 from tests.agents.tiny_model import TEMPLATES, tiny_model, tiny_tokenizer
 
+WINDOW = next(iter(load_dataset("sample/all-v1", reward="reply_length").windows()))
 USER = Message(role="user", content="I keep bees. Zürich 😀")
 LONGER = (
     Message(role="system", content="Act as an elicitor."), USER, Message(role="assistant", content="Since when?"),
@@ -97,6 +101,16 @@ def test_what_does_not_fit_is_one_clear_error(tmp_path: Path) -> None:
     bare.chat_template = None
     with pytest.raises(SettingError, match="expected a tokenizer with a chat template"):
         LocalPolicy(model, tokenizer=bare)
+    bare.pad_token = None
+    save_policy(tmp_path / "bare", model, bare, {"base_model": ""})
+    for build in (
+        lambda: load_policy(f"hf:{tmp_path / 'bare'}"),
+        lambda: end_token_id(bare),
+        lambda: encode_windows([WINDOW], bare, max_length=None),
+        lambda: tokenize_windows([WINDOW], bare, 500),
+    ):
+        with pytest.raises(SettingError, match="expected a tokenizer with a chat template"):
+            build()
     endless = tiny_tokenizer()
     endless.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
     endless.eos_token = None

@@ -18,8 +18,9 @@ from elicit_gym.agents.checkpoint import latest_checkpoint, read_config
 from elicit_gym.agents.local_model import LocalPolicy
 from elicit_gym.agents.losses import advantage_weights, policy_loss, sequence_log_probs, value_loss
 from elicit_gym.agents.policy_and_value import PolicyAndValue
-from elicit_gym.agents.sft import SFTSettings, train_sft
+from elicit_gym.agents.sft import train_sft
 from elicit_gym.agents.training_data import collate, encode_windows, length_grouped
+from elicit_gym.agents.training_settings import TrainingSettings
 from elicit_gym.agents.value_head import load_value_head, make_value_head, save_value_head, value_positions
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_dataset
@@ -235,7 +236,7 @@ def test_two_processes_do_what_one_does_with_twice_the_batch(windows: int, tmp_p
 
 def test_sft_through_trl_learns_on_the_completion_only(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    settings = SFTSettings(policy_lr=1e-2, epochs=2, eval_every=4)
+    settings = TrainingSettings(policy_lr=1e-2, epochs=2, eval_every=4)
     log = train_sft(tiny_model(tokenizer), tokenizer, WINDOWS[:12], tmp_path, dev=WINDOWS[:4], settings=settings)
     losses = [row["eval_loss"] for row in log["steps"] if "eval_loss" in row]
     assert losses[-1] < losses[0]
@@ -249,7 +250,7 @@ def test_sft_through_trl_learns_on_the_completion_only(tmp_path: Path) -> None:
         log_probs, counts, _ = module(batch.input_ids, batch.action_mask)
     before = train_sft(
         tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "zero", dev=WINDOWS[:4],
-        settings=SFTSettings(policy_lr=0.0, lora_dropout=0.0),
+        settings=TrainingSettings(policy_lr=0.0, lora_dropout=0.0),
     )  # fmt: skip
     reported = next(row["eval_loss"] for row in before["steps"] if "eval_loss" in row)
     assert reported == pytest.approx(float(-log_probs.sum() / counts.sum()), abs=2e-3)
