@@ -1,18 +1,15 @@
 """Any chat model as a policy."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from elicit_gym.errors import EpisodeFailure, SettingError
+from elicit_gym.agents.system_prompt import load_system_prompt, with_system_prompt
+from elicit_gym.errors import EpisodeFailure
 from elicit_gym.llm.make import make_chat_model
-from elicit_gym.llm.prompts import Prompt, load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
-from elicit_gym.types import ChatHistory, Message, Usage
+from elicit_gym.types import ChatHistory, Usage
 
-__all__ = ["LLMPolicy", "load_system_prompt"]
-
-_PACKAGE = "elicit_gym.agents"
+__all__ = ["LLMPolicy"]
 
 
 class LLMPolicy:
@@ -20,7 +17,8 @@ class LLMPolicy:
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
-        system_prompt: ``plain`` (as in the paper's zero-shot runs), ``clarify`` (one question at a time), or a path.
+        system_prompt: ``plain`` (as in the paper's zero-shot runs), ``clarify`` (one question at a time), ``elicitor``
+            (YIELD's interviewer), or a path.
         prompts: a folder with prompt files of your own.
         name: how reports call it; the model's name, and the prompt's unless it is ``plain``, by default.
         model_kwargs: for `make_chat_model`.
@@ -68,9 +66,7 @@ class LLMPolicy:
         self._flags.clear()
 
     def _request(self, history: ChatHistory, seed: int) -> ChatRequest:
-        text = self._prompt.text.strip()
-        system = (Message(role="system", content=text),) if text else ()
-        return ChatRequest(messages=(*system, *history), seed=seed + len(history))
+        return ChatRequest(messages=with_system_prompt(history, self._prompt.text.strip()), seed=seed + len(history))
 
     def act(self, history: ChatHistory) -> str:
         """Return the model's answer."""
@@ -101,24 +97,3 @@ class LLMPolicy:
         self._usage.clear()
         self._flags.clear()
         return taken
-
-
-def load_system_prompt(name: str, folder: str | None = None) -> Prompt:
-    """Load a system prompt by name (``plain``, ``clarify``, ``elicitor``) or from a file.
-
-    Raises:
-        SettingError: there is none, or it is no UTF-8 text.
-    """
-    path = Path(name)
-    if path.is_file():
-        try:
-            return Prompt(path.stem, path.read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise SettingError(f"Loading the prompt {path}: expected UTF-8 text, got {error}.") from error
-    try:
-        return load_prompt(_PACKAGE, name, (), folder)
-    except FileNotFoundError as error:
-        raise SettingError(
-            f"Loading a system prompt: expected 'plain', 'clarify', 'elicitor' or the path of a file, got {name!r}. "
-            "Check it."
-        ) from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from elicit_gym.agents.baselines import BASELINES
 from elicit_gym.agents.checkpoint import CONFIG, read_config
+from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
 from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.policy import Policy
 
@@ -23,8 +24,10 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
             ``litellm:MODEL`` for any model that litellm knows, or ``http:MODEL`` for one on an OpenAI-compatible server
             without litellm in between; ``hf:ID_OR_DIR`` for a local Hugging Face model; the folder of a trained policy
             (adapter or model, with its config); or ``module:Class`` for a class, or a function without arguments, in an
-            importable module or in the current folder.
-        llm_kwargs: for `elicit_gym.agents.chat_policy.LLMPolicy`, where `spec` names a model.
+            importable module or in the current folder. A model's name may end in ``+PROMPT``
+            (``hf:MODEL+elicitor``): a system prompt of its own, so that prompts can be compared in one run.
+        llm_kwargs: for `elicit_gym.agents.chat_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
+            for prompted models: a trained policy acts as it was trained, unless its own spec names a prompt.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -32,19 +35,24 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     """
     if spec in BASELINES:
         return BASELINES[spec]()
+    whole, (spec, own_prompt) = spec, split_prompt(spec)
+    if own_prompt is not None:
+        llm_kwargs["system_prompt"] = own_prompt
     kind, _, model = spec.partition(":")
     if (kind == "hf" and model) or (Path(spec) / CONFIG).is_file():
+        if kind != "hf" and own_prompt is None:
+            llm_kwargs.pop("system_prompt", None)
         return _load_local(spec, model if kind == "hf" else "", llm_kwargs)
     if kind in ("litellm", "http") and model:
         from elicit_gym.agents.chat_policy import LLMPolicy
 
         return LLMPolicy(model, transport=kind, **llm_kwargs)
-    if ":" in spec:
-        return _load_custom(spec)
-    near = get_close_matches(spec, BASELINES, n=1)
+    if ":" in whole:
+        return _load_custom(whole)
+    near = get_close_matches(whole, BASELINES, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(
-        f"Unknown policy {spec!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; "
+        f"Unknown policy {whole!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; "
         "http:MODEL; hf:MODEL; the folder of a trained policy; or module:Class for your own."
     )
 
@@ -58,16 +66,18 @@ def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
         "max_new_tokens": llm_kwargs.get("max_tokens") or 128,
     }
     prompt = llm_kwargs.get("system_prompt") or "plain"
+    suffix = ""
     if prompt != "plain":
-        from elicit_gym.agents.chat_policy import load_system_prompt
-
-        kwargs["system"] = load_system_prompt(prompt, llm_kwargs.get("prompts")).text.strip()
+        loaded = load_system_prompt(prompt, llm_kwargs.get("prompts"))
+        kwargs["system"], suffix = loaded.text.strip(), f" ({loaded.name})"
     if model:
-        return LocalPolicy(model, name=spec if prompt == "plain" else f"{spec} ({prompt})", **kwargs)
+        shown = f"hf:{Path(model).resolve().name}" if Path(model).is_dir() else spec
+        return LocalPolicy(model, name=shown + suffix, **kwargs)
     folder = Path(spec)
+    name = (folder.resolve().parent.name or spec) + suffix
     if (folder / "adapter_config.json").is_file():
-        return LocalPolicy(read_config(folder)["base_model"], adapter=folder, name=folder.parent.name or spec, **kwargs)
-    return LocalPolicy(str(folder), name=folder.parent.name or spec, **kwargs)
+        return LocalPolicy(read_config(folder)["base_model"], adapter=folder, name=name, **kwargs)
+    return LocalPolicy(str(folder), name=name, **kwargs)
 
 
 def _load_custom(spec: str) -> Policy:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elicit_gym.agents.system_prompt import with_system_prompt
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.llm.prompts import Prompt
 from elicit_gym.offline.model_input import (
     context_length,
     count_text_tokens,
@@ -101,7 +103,7 @@ class LocalPolicy:
         adapter: folder with a LoRA adapter.
         tokenizer: with a loaded model.
         name: how reports call it; the folder's name by default.
-        system: a system line put before every history; None for none.
+        system: a prompt put before every history, after the system line that it may begin with; None for none.
         temperature: 0 for greedy decoding.
         max_new_tokens: longest utterance.
         batch_size: histories at once.
@@ -136,6 +138,7 @@ class LocalPolicy:
         encode_prompt(self.tokenizer, (Message(role="user", content="x"),))  # a missing template is told now, not later
         self._end = end_token_id(self.tokenizer)
         self._system = system
+        self.prompts = (Prompt("system", system),) if system else ()
         self._temperature = temperature
         self._max_new_tokens = max_new_tokens
         self._batch_size = batch_size
@@ -241,14 +244,19 @@ class LocalPolicy:
                 scores[i] = LogProb(float(part.sum()), int(part.numel()))
         return [score for score in scores if score is not None]
 
+    def count_prompt_tokens(self, histories: Sequence[ChatHistory]) -> list[int]:
+        """Return how many tokens the model reads before it answers each history, prompt and template included."""
+        return [
+            len(encode_prompt(self.tokenizer, self._with_system(history), thinking=self._thinking))
+            for history in histories
+        ]
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, by the model's tokenizer."""
         return count_text_tokens(self.tokenizer, texts)
 
     def _with_system(self, history: ChatHistory) -> ChatHistory:
-        if self._system is None or (history and history[0].role == "system"):
-            return history
-        return (Message(role="system", content=self._system), *history)
+        return with_system_prompt(history, self._system or "")
 
     def _fitting_prompt(self, history: ChatHistory) -> list[int]:
         limit = context_length(self.model)

@@ -8,8 +8,9 @@ import typer
 
 from elicit_gym import cli_options as o
 from elicit_gym.cli_data import data_app
+from elicit_gym.cli_evaluate import evaluate_command
 from elicit_gym.cli_scenarios import scenarios_app
-from elicit_gym.cli_train import evaluate_command, train_app
+from elicit_gym.cli_train import train_app
 from elicit_gym.errors import ElicitGymError, SettingError
 
 __all__ = ["app", "main"]

@@ -18,6 +18,8 @@ __all__ = [
     "BudgetUsdOption",
     "CacheModeOption",
     "CacheOption",
+    "CorpusPathOption",
+    "DataOption",
     "EnvOption",
     "JudgeApiBaseOption",
     "JudgeModelOption",
@@ -34,6 +36,8 @@ __all__ = [
     "UserApiBaseOption",
     "UserModelOption",
     "UserOption",
+    "WindowLimitOption",
+    "WindowTokensOption",
     "WorkersOption",
     "env_kwargs",
     "models",
@@ -53,8 +57,18 @@ WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Threads; t
 TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
 
 _MODELS = "Models"
+DataOption = Annotated[
+    str, typer.Option("--data", help="A dataset id (data list), a built Arrow file, or released JSON lines of windows.")
+]
+CorpusPathOption = Annotated[Path | None, typer.Option("--path", help="A local copy of the corpus.")]
+WindowTokensOption = Annotated[int, typer.Option("--max-tokens", min=8, help="Longer windows are left out.")]
+WindowLimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Use so many windows only.")]
 SystemPromptOption = Annotated[
-    str, typer.Option(help="For model policies: plain, clarify, or a file.", rich_help_panel=_MODELS)
+    str,
+    typer.Option(
+        help="For model policies: plain, clarify, elicitor, or a file; a policy's own: MODEL+PROMPT.",
+        rich_help_panel=_MODELS,
+    ),
 ]
 ApiBaseOption = Annotated[
     str | None, typer.Option(help="Server for model policies, e.g. http://localhost:8000/v1.", rich_help_panel=_MODELS)

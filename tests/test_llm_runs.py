@@ -173,9 +173,13 @@ def test_replay_gives_the_same_records_without_a_server(tmp_path: Path) -> None:
 
 def test_system_prompts() -> None:
     assert LLMPolicy("python:tests.doubles:policy", system_prompt="clarify").name == "double-policy (clarify)"
-    with pytest.raises(SettingError, match="expected 'plain', 'clarify', 'elicitor' or the path of a file"):
+    with pytest.raises(SettingError, match="expected one of clarify, elicitor, plain or the path of a file"):
         LLMPolicy("python:tests.doubles:policy", system_prompt="shout")
     assert load_policy("litellm:openai/gpt-4o-mini", system_prompt="clarify").name == "openai/gpt-4o-mini (clarify)"
+    assert load_policy("litellm:openai/gpt-4o-mini+elicitor").name == "openai/gpt-4o-mini (elicitor)"
+    assert (
+        load_policy("litellm:some/model+chat").name == "some/model+chat"
+    )  # no prompt of that name: part of the model's
 
 
 def cli(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

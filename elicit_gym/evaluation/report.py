@@ -1,11 +1,5 @@
-"""One self-contained HTML file: tables, figures, and every conversation beside its checklist.
+"""The report of a comparison: tables, figures, and every conversation beside its checklist, in one HTML file."""
 
-Text from models and users reaches the page in two ways only: through Jinja's escaping, and as compressed JSON that a
-script puts into text nodes. It is never markup.
-"""
-
-import base64
-import gzip
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.figures import colour, draw_figures
-from elicit_gym.evaluation.statistics import Estimate
+from elicit_gym.evaluation.page import data_uri, pack, write_page
 from elicit_gym.types import Scenario
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.compare import Comparison
 
-__all__ = ["format_estimate", "format_p", "write_report"]
+__all__ = ["write_report"]
 
 _CAPTIONS = {
     "cumulative_reward": "Average cumulative reward over the turns, with 95 % intervals over opening messages "
@@ -38,65 +32,28 @@ _COLUMNS = (
 )
 
 
-def format_estimate(estimate: Estimate, digits: int = 2) -> str:
-    """Write a number with its interval, or a dash where there is none."""
-    if estimate.value is None:
-        return "–"
-    text = f"{estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-
-
-def format_p(p_value: float | None) -> str:
-    """Write a p-value."""
-    if p_value is None:
-        return "–"
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-
-
 def write_report(comparison: "Comparison", folder: Path) -> Path:
     """Write the figures and ``report.html``.
 
     Returns:
         The path of the report.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     figures = draw_figures(comparison.policies, comparison.pairs, folder / "figures")
-    environment = Environment(
-        loader=PackageLoader("elicit_gym.evaluation", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.filters["estimate"] = format_estimate
-    environment.filters["p"] = format_p
-    page = environment.get_template("report.html.j2").render(
-        manifest=comparison.manifest,
-        manifest_text=json.dumps(dict(comparison.manifest), indent=2, default=str),
-        policies=comparison.policies,
-        colours=[colour(i) for i in range(len(comparison.policies))],
-        columns=_COLUMNS,
-        pairs=comparison.pairs,
-        usage=comparison.usage,
-        figures=[
-            (name, _CAPTIONS[name], _data_uri("image/svg+xml", path.read_bytes())) for name, path in figures.items()
-        ],
-        num_episodes=len(comparison.records),
-        num_scenarios=len({record.scenario_id for record in comparison.records}),
-        num_openings=len({record.episode.opening_message for record in comparison.records}),
-        conversations=_pack(_conversations(comparison.records, comparison.scenarios)),
-    )
-    path = folder / "report.html"
-    path.write_bytes(page.encode("utf-8", "replace"))
-    return path
-
-
-def _data_uri(kind: str, data: bytes) -> str:
-    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
-
-
-def _pack(value: Any) -> str:
-    # Conversations repeat themselves: gzip makes a thousand of them a few hundred kilobytes.
-    return base64.b64encode(gzip.compress(json.dumps(value).encode("ascii"), mtime=0)).decode("ascii")
+    values = {
+        "manifest": comparison.manifest,
+        "manifest_text": json.dumps(dict(comparison.manifest), indent=2, default=str),
+        "policies": comparison.policies,
+        "colours": [colour(i) for i in range(len(comparison.policies))],
+        "columns": _COLUMNS,
+        "pairs": comparison.pairs,
+        "usage": comparison.usage,
+        "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
+        "num_episodes": len(comparison.records),
+        "num_scenarios": len({record.scenario_id for record in comparison.records}),
+        "num_openings": len({record.episode.opening_message for record in comparison.records}),
+        "packed": pack(_conversations(comparison.records, comparison.scenarios)),
+    }
+    return write_page(folder / "report.html", "elicit_gym.evaluation", "report.html.j2", values)
 
 
 def _conversations(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario]) -> Mapping[str, Any]:

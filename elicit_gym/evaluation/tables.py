@@ -10,8 +10,8 @@ from rich.text import Text
 from elicit_gym.envs.render import printable
 from elicit_gym.evaluation.compare import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
+from elicit_gym.evaluation.page import format_estimate, format_p
 from elicit_gym.evaluation.rejudge import Rejudged
-from elicit_gym.evaluation.report import format_estimate, format_p
 from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.evaluation.usage import UsageRow
 

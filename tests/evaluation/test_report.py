@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from elicit_gym.envs.render import printable
 from elicit_gym.errors import ManifestMismatchError, SettingError
 from elicit_gym.evaluation.compare import compare_runs
 from elicit_gym.types import ChatHistory
+from tests.browser import CHROMIUM, dumped_dom
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = "</script><img src=x onerror=\"document.body.dataset.owned='yes'\">{{7*7}}<b>What is your budget?</b> \ud83d"
 
 
@@ -59,18 +58,8 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(folder: Path) -> 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_it(folder: Path, tmp_path: Path) -> None:
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=8000", "--dump-dom",
-            f"file://{folder / 'report.html'}",
-        ],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    dom = done.stdout
-    assert 'data-ready="true"' in dom, done.stderr[-500:]
+    dom = dumped_dom(folder / "report.html", tmp_path)
+    assert 'data-ready="true"' in dom
     assert "data-owned" not in dom
     assert "36 of 36" in dom
     assert dom.count('class="bubble user"') >= 5

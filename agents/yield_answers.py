@@ -1,0 +1,108 @@
+"""What policies said to windows, kept line by line, so that a killed evaluation goes on where it was."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.errors import SettingError
+from elicit_gym.offline.windows import Window
+from elicit_gym.rollout.manifest import check_same_settings, prompt_hashes, run_facts
+from elicit_gym.rollout.storage import read_lines, read_manifest, write_json
+
+__all__ = ["Answer", "AnswerFile", "evaluation_manifest"]
+
+_WHAT_MATTERS = ("format", "windows", "policies", "settings")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What one policy said to one window.
+
+    Attributes:
+        policy: its name.
+        index: of the window.
+        said: the utterance.
+        log_prob, num_tokens: of the human's utterance; None where the policy cannot score text.
+        prompt_tokens: None where the policy does not tell.
+    """
+
+    policy: str
+    index: int
+    said: str
+    log_prob: float | None = None
+    num_tokens: int | None = None
+    prompt_tokens: int | None = None
+
+
+def evaluation_manifest(
+    policies: Sequence[Any], windows: Sequence[Window], *, data: str, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Describe an evaluation: what its answers depend on, and versions, command and time for the reader.
+
+    Args:
+        policies: with their prompts, where they have some.
+        windows: hashed, so that answers to other windows are never taken for answers to these.
+        data: what was asked for.
+        settings: JSON types.
+    """
+    whole = sha256(json.dumps([[w.block_id, [[m.role, m.content] for m in w.messages]] for w in windows]).encode())
+    return {
+        "format": 1,
+        "data": data,
+        "windows": {"count": len(windows), "sha256": whole.hexdigest()},
+        "policies": {policy.name: prompt_hashes(policy) for policy in policies},
+        "settings": dict(settings),
+        **run_facts(
+            ("elicit-gym", "numpy", "scipy", "torch", "transformers", "peft", "sentence-transformers", "litellm")
+        ),
+    }
+
+
+class AnswerFile:
+    """``answers.jsonl`` and ``manifest.json`` in a folder.
+
+    Args:
+        folder: made if need be.
+        manifest: see `evaluation_manifest`.
+        resume: go on with what is there.
+
+    Raises:
+        SettingError: the folder holds answers already and `resume` is off.
+        ManifestMismatchError: `resume` is on, and they were made with other windows, policies or settings.
+        StorageError: a line cannot be read.
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
+        self._path = folder / "answers.jsonl"
+        self._known: dict[tuple[str, int], Answer] = {}
+        if self._path.exists():
+            doing = f"Evaluating into {folder}"
+            if not resume:
+                raise SettingError(
+                    f"{doing}: expected a folder without an evaluation, got one with answers. "
+                    "Go on with it (--resume), or choose another folder."
+                )
+            there = read_manifest(folder / "manifest.json")
+            check_same_settings(
+                doing, manifest, there, "Use the same settings, or choose another folder.", _WHAT_MATTERS
+            )
+            advice = "Remove the line; the window will be answered again."
+            answers, whole = read_lines(self._path, lambda row: Answer(**row), "an answer", advice)
+            os.truncate(self._path, whole)
+            self._known = {(answer.policy, answer.index): answer for answer in answers}
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "manifest.json", dict(manifest))
+        self._path.touch()
+
+    def known(self, policy: str) -> dict[int, Answer]:
+        """Return the answers of a policy, by the window's index."""
+        return {index: answer for (name, index), answer in self._known.items() if name == policy}
+
+    def append(self, answers: Sequence[Answer]) -> None:
+        """Write answers, and flush them."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(answer)) + "\n" for answer in answers)
