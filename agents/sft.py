@@ -1,6 +1,6 @@
 """Supervised fine-tuning through TRL: prompt and completion rows, loss on the completion only."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,7 @@ def train_sft(
         train_dataset=rows(train),
         eval_dataset=rows(dev) if dev else None,
         processing_class=tokenizer,
+        data_collator=_causal_collator(tokenizer.pad_token_id or 0),
         peft_config=lora_config(settings),
     )
     checkpoints = list((out / "trl").glob("checkpoint-*"))
@@ -94,6 +95,25 @@ def train_sft(
     return log
 
 
+def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
+    """Return TRL's collator with positions in place of the mask.
+
+    Rows are padded on the right, so that under causal attention no token sees the padding, and without a mask the fast
+    causal kernels serve (`elicit_gym.agents.policy_and_value` does the same).
+    """
+    import torch
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
+
+    collate = DataCollatorForLanguageModeling(pad_token_id=pad_token_id)
+
+    def without_mask(examples: list[dict[str, Any]]) -> dict[str, Any]:
+        batch: dict[str, Any] = dict(collate(examples))
+        shape = batch.pop("attention_mask").shape  # (B, T)
+        return batch | {"position_ids": torch.arange(shape[1]).expand(shape)}
+
+    return without_mask
+
+
 def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
     from trl import SFTConfig
 
@@ -106,6 +126,7 @@ def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evalu
         max_steps=settings.max_steps or -1,
         per_device_train_batch_size=settings.batch_size,
         per_device_eval_batch_size=settings.batch_size,
+        train_sampling_strategy="group_by_length",
         gradient_accumulation_steps=settings.accumulation,
         warmup_steps=max(1, round(settings.warmup_ratio * steps)),
         bf16=settings.bf16,

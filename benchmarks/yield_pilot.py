@@ -3,8 +3,8 @@
 Training: the sample's training windows (at most 512 tokens), one epoch, the paper's adapter; the learning rate is
 higher than the paper's because there are 173 steps here and some 20,000 there. Evaluation: the test windows of the
 sample and of the released fine-tuning sample, which holds other dialogues (the windows' rules applied to both). Then
-the same policies in ``elicit_gym/InfoQuest-v0``. Hours on two cores; what is trained already in ``--work`` is not trained again.
-Run from the repository root: ``python -m benchmarks.yield_pilot``.
+the same policies in ``elicit_gym/InfoQuest-v0``. Hours on two cores; what is trained already in ``--work`` is not
+trained again. Run from the repository root: ``python -m benchmarks.yield_pilot``.
 """
 
 import argparse

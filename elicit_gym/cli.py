@@ -9,6 +9,7 @@ import typer
 from elicit_gym import cli_options as o
 from elicit_gym.cli_data import data_app
 from elicit_gym.cli_evaluate import evaluate_command
+from elicit_gym.cli_human_eval import human_eval_app
 from elicit_gym.cli_scenarios import scenarios_app
 from elicit_gym.cli_train import train_app
 from elicit_gym.errors import ElicitGymError, SettingError
@@ -26,6 +27,7 @@ app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.command("evaluate-yield")(evaluate_command)
+app.add_typer(human_eval_app, name="human-eval")
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"

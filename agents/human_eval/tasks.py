@@ -1,0 +1,162 @@
+"""Annotation tasks: windows drawn by strata, and what each policy said to them, blinded and in random order."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.rollout.storage import read_lines
+
+__all__ = ["Allocation", "Task", "allocate", "make_tasks", "read_key", "read_samples", "write_key"]
+
+Allocation = Literal["proportional", "equal"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """One window to rate.
+
+    Attributes:
+        id: tells nothing about the window or the order.
+        block_id: the window's.
+        domain: the setting that the rater is told.
+        context: role and text of the turns before, without the system line.
+        sources: who said what, in the order shown; the rater does not see it.
+        responses: what they said, in the same order.
+    """
+
+    id: str
+    block_id: str
+    domain: str
+    context: tuple[tuple[str, str], ...]
+    sources: tuple[str, ...]
+    responses: tuple[str, ...]
+
+    @property
+    def dialogue(self) -> str:
+        """The interview that the window is of."""
+        return self.block_id.rsplit(":", 1)[0]
+
+
+def read_samples(folder: Path) -> list[dict[str, Any]]:
+    """Read what was said from the folder of an evaluation.
+
+    Raises:
+        StorageError: there is nothing, or a line cannot be read.
+    """
+    path = folder / "samples.jsonl"
+
+    def convert(row: Any) -> dict[str, Any]:
+        return {key: row[key] for key in ("block_id", "domain", "context", "said")}
+
+    rows, _ = read_lines(path, convert, "a window with what was said", "Evaluate again into another folder.")
+    if not rows:
+        raise StorageError(
+            f"Reading {path}: expected what policies said to windows, got nothing. "
+            "Make it with: elicit-gym evaluate-yield ... --out FOLDER"
+        )
+    return rows
+
+
+def allocate(sizes: Mapping[str, int], count: int, allocation: Allocation) -> dict[str, int]:
+    """Return how many windows to draw from each stratum.
+
+    Args:
+        sizes: windows there are in each.
+        count: to draw in all.
+        allocation: ``proportional`` to the sizes (at least one each, as far as `count` goes), or ``equal``.
+
+    Raises:
+        SettingError: there are fewer than `count`.
+    """
+    total = sum(sizes.values())
+    if not 1 <= count <= total:
+        raise SettingError(f"Drawing windows: expected between 1 and {total} (as many as there are), got {count}.")
+    drawn = dict.fromkeys(sizes, 0)
+    for _ in range(count):
+        # One at a time to the stratum that is furthest below its share; none over its size.
+        open_ones = [name for name in sizes if drawn[name] < sizes[name]]
+        weight = {name: sizes[name] if allocation == "proportional" else 1 for name in open_ones}
+        drawn[min(open_ones, key=lambda name: (drawn[name] > 0, (drawn[name] + 0.5) / weight[name], name))] += 1
+    return drawn
+
+
+def make_tasks(
+    samples: Sequence[Mapping[str, Any]],
+    count: int,
+    *,
+    seed: int = 0,
+    allocation: Allocation = "proportional",
+    sources: Sequence[str] | None = None,
+) -> list[Task]:
+    """Draw windows by domain and blind what was said to them.
+
+    Args:
+        samples: see `read_samples`.
+        count: windows.
+        seed: of the draw and of every order; a window's own order derives from (seed, block id).
+        allocation: see `allocate`.
+        sources: whose utterances; all, the human's (``real``) included, by default.
+
+    Raises:
+        SettingError: too few windows, or a source that said nothing.
+
+    References:
+        YIELD, Section 6.6: 100 windows by stratified sampling, the sources in random order.
+    """
+    there = list(samples[0]["said"])
+    chosen = list(sources or there)
+    unknown = [source for source in chosen if source not in there]
+    if unknown or len(set(chosen)) < len(chosen):
+        raise SettingError(
+            f"Making tasks: expected sources among {', '.join(there)}, each once, got {', '.join(chosen)}."
+        )
+    by_domain: dict[str, list[Mapping[str, Any]]] = {}
+    for sample in samples:
+        by_domain.setdefault(sample["domain"], []).append(sample)
+    shares = allocate({domain: len(rows) for domain, rows in by_domain.items()}, count, allocation)
+    drawn = [s for d in sorted(by_domain) for s in Random(f"{seed}/{d}").sample(by_domain[d], shares[d])]
+    Random(f"{seed}/order").shuffle(drawn)
+    return [_task(sample, chosen, seed) for sample in drawn]
+
+
+def _task(sample: Mapping[str, Any], sources: Sequence[str], seed: int) -> Task:
+    order = list(sources)
+    Random(f"{seed}/{sample['block_id']}").shuffle(order)
+    return Task(
+        id="task-" + sha256(f"{seed}/{sample['block_id']}".encode()).hexdigest()[:12],
+        block_id=sample["block_id"],
+        domain=sample["domain"],
+        context=tuple((role, text) for role, text in sample["context"] if role != "system"),
+        sources=tuple(order),
+        responses=tuple(sample["said"][source] for source in order),
+    )
+
+
+def write_key(path: Path, tasks: Sequence[Task], seed: int) -> None:
+    """Write what the raters must not see: which source stands where."""
+    rows = {
+        task.id: {"block_id": task.block_id, "domain": task.domain, "dialogue": task.dialogue, "sources": task.sources}
+        for task in tasks
+    }
+    path.write_text(json.dumps({"format": 1, "seed": seed, "tasks": rows}, indent=2) + "\n", encoding="utf-8")
+
+
+def read_key(folder: Path) -> dict[str, dict[str, Any]]:
+    """Read the key of a batch.
+
+    Raises:
+        StorageError: there is none.
+    """
+    try:
+        tasks: dict[str, dict[str, Any]] = json.loads((folder / "key.json").read_text(encoding="utf-8"))["tasks"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StorageError(
+            f"Scoring answers: expected the folder of a batch with its key.json, got {folder} "
+            f"({type(error).__name__}). Name the folder that 'human-eval export' wrote."
+        ) from error
+    return tasks
