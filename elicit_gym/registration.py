@@ -2,12 +2,14 @@
 
 __all__ = ["ENV_IDS", "register_envs"]
 
+_INFOQUEST = "elicit_gym.envs.infoquest:InfoQuestEnv"
+_VECTOR = "elicit_gym.envs.infoquest_vector:InfoQuestVectorEnv"
 _ENVS: dict[str, tuple[str, dict[str, object]]] = {
     # No max_episode_steps: the environment truncates by itself after `max_turns`, and a TimeLimit wrapper with
     # another number would make two clocks.
-    "elicit_gym/InfoQuest-v0": ("elicit_gym.envs.infoquest:InfoQuestEnv", {}),
+    "elicit_gym/InfoQuest-v0": (_INFOQUEST, {}),
     "elicit_gym/YieldReplay-v0": ("elicit_gym.offline.replay_env:YieldReplayEnv", {}),
-    "elicit_gym/InfoQuestLLM-v0": ("elicit_gym.envs.infoquest:InfoQuestEnv", {"user_simulator": "llm", "judge": "llm"}),
+    "elicit_gym/InfoQuestLLM-v0": (_INFOQUEST, {"user_simulator": "llm", "judge": "llm"}),
 }
 
 ENV_IDS: tuple[str, ...] = tuple(sorted(_ENVS))
@@ -26,4 +28,5 @@ def register_envs() -> None:
 
     for env_id, (entry_point, kwargs) in _ENVS.items():
         if env_id not in registry:
-            register(id=env_id, entry_point=entry_point, kwargs=kwargs)
+            vector = _VECTOR if entry_point == _INFOQUEST else None
+            register(id=env_id, entry_point=entry_point, vector_entry_point=vector, kwargs=kwargs)
