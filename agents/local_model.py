@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elicit_gym.agents.sampling import RowNoise
 from elicit_gym.agents.system_prompt import with_system_prompt
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.llm.prompts import Prompt
@@ -164,6 +165,15 @@ class LocalPolicy:
 
         A history that is too long for the model loses its oldest messages.
         """
+        return self.act_seeded(histories, [self._seed] * len(histories))
+
+    def act_seeded(self, histories: Sequence[ChatHistory], seeds: Sequence[int]) -> list[str]:
+        """Return the model's next utterance for each history; what is sampled depends on history and seed alone.
+
+        Args:
+            histories: shape (n,).
+            seeds: of the episodes, shape (n,).
+        """
         import torch
 
         prompts = [self._fitting_prompt(self._with_system(history)) for history in histories]
@@ -172,18 +182,16 @@ class LocalPolicy:
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
             input_ids, attention = self._pad_left([prompts[i] for i in chosen])
-            sampling = (
-                {"do_sample": True, "temperature": self._temperature} if self._temperature else {"do_sample": False}
-            )
-            with torch.inference_mode(), torch.random.fork_rng():
-                torch.manual_seed(self._seed + len(histories[chosen[0]]))
+            noise = [RowNoise([seeds[i] + len(histories[i]) for i in chosen], self._temperature or 1.0)]
+            with torch.inference_mode():
                 out = self.model.generate(
                     input_ids=input_ids,
                     attention_mask=attention,
                     max_new_tokens=self._max_new_tokens,
                     eos_token_id=self._end,
                     pad_token_id=self.tokenizer.pad_token_id,
-                    **sampling,
+                    do_sample=False,
+                    logits_processor=noise if self._temperature else [],
                 )
             for row, i in zip(out, chosen, strict=True):
                 text = self.tokenizer.decode(row[input_ids.shape[1] :], skip_special_tokens=True)

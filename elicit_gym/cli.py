@@ -70,7 +70,7 @@ def compare_command(
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
-    workers: o.WorkersOption = 1,
+    concurrency: o.ConcurrencyOption = 1,
     max_turns: o.TurnsOption = 10,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the run; the next elicit-gym-runs/NNN by default.")
@@ -92,6 +92,9 @@ def compare_command(
     cache_mode: o.CacheModeOption = "read-write",
     budget_usd: o.BudgetUsdOption = None,
     budget_tokens: o.BudgetTokensOption = None,
+    backend: o.BackendOption = "local",
+    address: o.AddressOption = None,
+    gpus_per_actor: o.GpusOption = 0.0,
 ) -> None:
     """Compare policies head to head and write a report."""
     from elicit_gym.agents import load_policy
@@ -114,10 +117,16 @@ def compare_command(
         _estimate(loaded, env, kwargs, repeats, max_turns)
         return
     folder = o.next_folder(out)
+    budget = budget_usd is not None or budget_tokens is not None
+    spread = o.ray_backend(backend, address, gpus_per_actor, cache=cache, cache_mode=cache_mode, budget=budget)
     with (
         o.stoppable(f"What was finished is saved; go on with: --resume --out {folder}"),
         o.models(
-            concurrency=workers, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens
+            concurrency=concurrency,
+            cache=cache,
+            cache_mode=cache_mode,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
         ),
     ):
         comparison = compare(
@@ -126,7 +135,8 @@ def compare_command(
             env_kwargs=kwargs,
             repeats=repeats,
             seed=seed,
-            num_workers=workers,
+            concurrency=concurrency,
+            backend=spread,
             out=folder,
             resume=resume,
             progress=True,
@@ -142,7 +152,7 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
     from elicit_gym.evaluation.tables import print_usage
     from elicit_gym.evaluation.usage import estimate_usage
     from elicit_gym.llm.litellm_transport import price_usd
-    from elicit_gym.rollout.collect import sample_environment
+    from elicit_gym.rollout.units import sample_environment
 
     sample = sample_environment(env, kwargs)
     rows = estimate_usage(
@@ -188,7 +198,7 @@ def rejudge_command(
     judge_api_base: o.JudgeApiBaseOption = None,
     max_tokens: o.MaxTokensOption = None,
     prompts: o.PromptsOption = None,
-    workers: o.WorkersOption = 16,
+    concurrency: o.ConcurrencyOption = 16,
     cache: o.CacheOption = None,
     cache_mode: o.CacheModeOption = "read-write",
     budget_usd: o.BudgetUsdOption = None,
@@ -209,7 +219,11 @@ def rejudge_command(
     with (
         o.stoppable("Nothing was saved."),
         o.models(
-            concurrency=workers, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens
+            concurrency=concurrency,
+            cache=cache,
+            cache_mode=cache_mode,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
         ),
     ):
         check_parts(second)
@@ -229,7 +243,7 @@ def noise_floor_command(
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
-    workers: o.WorkersOption = 1,
+    concurrency: o.ConcurrencyOption = 1,
     max_turns: o.TurnsOption = 10,
 ) -> None:
     """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
@@ -244,7 +258,7 @@ def noise_floor_command(
             env_kwargs=o.env_kwargs(scenarios, split, max_turns),
             repeats=repeats,
             seed=seed,
-            num_workers=workers,
+            concurrency=concurrency,
             progress=True,
         )
     print_noise_floor(floor)

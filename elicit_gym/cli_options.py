@@ -1,5 +1,7 @@
 """Options that several commands share, and what they turn into."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +13,21 @@ from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
+from elicit_gym.rollout.workers import Killed
 
 __all__ = [
+    "AddressOption",
     "ApiBaseOption",
+    "BackendOption",
     "BudgetTokensOption",
     "BudgetUsdOption",
     "CacheModeOption",
     "CacheOption",
+    "ConcurrencyOption",
     "CorpusPathOption",
     "DataOption",
     "EnvOption",
+    "GpusOption",
     "JudgeApiBaseOption",
     "JudgeModelOption",
     "JudgeOption",
@@ -38,14 +45,21 @@ __all__ = [
     "UserOption",
     "WindowLimitOption",
     "WindowTokensOption",
-    "WorkersOption",
     "env_kwargs",
     "models",
     "next_folder",
+    "ray_backend",
     "seat_kwargs",
     "stoppable",
 ]
 
+_CLUSTER = "Cluster"
+BackendOption = Annotated[str, typer.Option(help="local, or ray.", rich_help_panel=_CLUSTER)]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(help="Of the Ray cluster, auto for this machine's; one is started without.", rich_help_panel=_CLUSTER),
+]
+GpusOption = Annotated[float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_CLUSTER)]
 EnvOption = Annotated[str, typer.Option("--env", help="Environment id.")]
 ScenariosOption = Annotated[
     str, typer.Option("--scenarios", help="'bundled', 'infoquest', a JSON lines file, or a folder.")
@@ -53,7 +67,9 @@ ScenariosOption = Annotated[
 SplitOption = Annotated[str | None, typer.Option("--split", help="train or test; all by default.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Base seed.")]
 RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Episodes for each scenario.")]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Threads; the records do not depend on it.")]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Threads; the records do not depend on it.")
+]
 TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
 
 _MODELS = "Models"
@@ -106,9 +122,13 @@ BudgetTokensOption = Annotated[
 
 @contextmanager
 def stoppable(advice: str) -> Iterator[None]:
-    """Let Ctrl-C end a long command with a sentence and status 130."""
+    """Let Ctrl-C end a long command with a sentence and status 130; a second one at once, whatever is under way."""
     try:
         yield
+    except Killed:
+        typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
+        sys.stderr.flush()
+        os._exit(130)  # threads under way would be waited for
     except KeyboardInterrupt:
         typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
@@ -189,6 +209,33 @@ def models(
     finally:
         if store is not None:
             store.close()
+
+
+def ray_backend(
+    name: str, address: str | None, gpus_per_actor: float, *, cache: Path | None, cache_mode: str, budget: bool
+) -> Any:
+    """Return what runs the episodes: None for this process, or Ray.
+
+    Raises:
+        SettingError: an unknown backend, or options that do not go together.
+        MissingExtraError: the extra ``ray`` is not installed.
+    """
+    if name == "local":
+        if address is not None:
+            raise SettingError("Running episodes: expected --backend ray beside --address, got none. Add it.")
+        return None
+    if name != "ray":
+        raise SettingError(f"Running episodes: expected --backend local or ray, got {name!r}.")
+    if budget:
+        raise SettingError(
+            "Running episodes on Ray: expected no budget, got one, which actors on many machines cannot keep together. "
+            "Set a limit with the provider."
+        )
+    from elicit_gym.rollout.ray_backend import RayBackend, connect
+
+    connect(address)
+    kept = (str(cache.resolve()), cache_mode) if cache is not None and cache_mode != "off" else None
+    return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)  # type: ignore[arg-type]
 
 
 def next_folder(out: Path | None) -> Path:

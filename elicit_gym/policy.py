@@ -5,7 +5,15 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from elicit_gym.types import ChatHistory, Scenario, Usage
 
-__all__ = ["BatchPolicy", "Policy", "PolicyLike", "PrivilegedPolicy", "SpendingPolicy", "is_privileged"]
+__all__ = [
+    "BatchPolicy",
+    "Policy",
+    "PolicyLike",
+    "PrivilegedPolicy",
+    "SeededBatchPolicy",
+    "SpendingPolicy",
+    "is_privileged",
+]
 
 
 @runtime_checkable
@@ -33,6 +41,15 @@ class BatchPolicy(Policy, Protocol):
 
     def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
         """Return one utterance for each history, in order."""
+        ...
+
+
+@runtime_checkable
+class SeededBatchPolicy(BatchPolicy, Protocol):
+    """A batch policy that samples: what it says to a history depends on that and on its seed, not on the batch."""
+
+    def act_seeded(self, histories: Sequence[ChatHistory], seeds: Sequence[int]) -> list[str]:
+        """Return one utterance for each history, in order, as after `reset` with its seed."""
         ...
 
 

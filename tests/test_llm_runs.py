@@ -52,7 +52,7 @@ def test_two_hundred_episodes_survive_a_fifth_of_faults(tmp_path: Path) -> None:
             env_kwargs={**seats(server, timeout=1.5), "max_turns": 2},
             repeats=3,
             scenario_ids=[s.id for s in load_scenarios()[:67]],
-            num_workers=48,
+            concurrency=48,
             out=tmp_path / "run",
         )
     assert len(records) == 201
@@ -106,7 +106,7 @@ def test_repeats_and_workers_give_the_same_records() -> None:
     def run(workers: int) -> Any:
         return collect_episodes(
             LLMPolicy("python:tests.doubles:policy"), ENV, env_kwargs=DOUBLES, scenario_ids=IDS, repeats=2,
-            num_workers=workers,
+            concurrency=workers,
         )  # fmt: skip
 
     one = run(1)
@@ -149,7 +149,7 @@ def test_a_wrong_key_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) ->
         with pytest.raises(FatalModelError, match="401"):
             collect_episodes(
                 policy(server), ENV, env_kwargs={**seats(server), "max_turns": 1}, scenario_ids=IDS, out=tmp_path / "r",
-                resume=True, num_workers=4,
+                resume=True, concurrency=4,
             )  # fmt: skip
     records, _ = load_run(tmp_path / "r")
     assert len(records) == 2
@@ -161,7 +161,7 @@ def test_replay_gives_the_same_records_without_a_server(tmp_path: Path) -> None:
         arguments = {
             "env_kwargs": {**seats(server), "max_turns": 2},
             "scenario_ids": IDS,
-            "num_workers": 6,
+            "concurrency": 6,
         }
         with llm_runtime(Runtime(cache=ResponseCache(cache))):
             first = collect_episodes(policy(server), ENV, **arguments)
@@ -200,7 +200,7 @@ def seat_options(server: FaultServer) -> list[str]:
 def test_compare_on_the_command_line_is_resumed_after_a_kill_and_replayed(tmp_path: Path) -> None:
     with FaultServer(latency=0.02) as server:
         options = ["compare", "litellm:openai/tiny", *seat_options(server), "--repeats", "1", "--split", "test",
-                   "--max-turns", "2", "--workers", "8", "--cache", "c.sqlite"]  # fmt: skip
+                   "--max-turns", "2", "--concurrency", "8", "--cache", "c.sqlite"]  # fmt: skip
         process = subprocess.Popen(
             [sys.executable, "-m", "elicit_gym.cli", *options, "--out", "run"], cwd=tmp_path,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

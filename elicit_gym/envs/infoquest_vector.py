@@ -10,17 +10,50 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import InfoQuestEnv, check_action, step_info, step_reward
 from elicit_gym.errors import SettingError, boundary
 from elicit_gym.judges.base import judge_all
 from elicit_gym.types import ChatHistory
 from elicit_gym.user_simulators.base import reply_all
 
-__all__ = ["InfoQuestVectorEnv"]
+__all__ = ["InfoQuestVectorEnv", "Step", "talk"]
 
 Histories = tuple[ChatHistory, ...]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+
+
+Step = tuple[float, bool, bool, dict[str, Any]]
+"""Reward, terminated, truncated, info."""
+
+
+def talk(conversations: Sequence[Conversation], actions: Sequence[str], parts: InfoQuestEnv) -> list[Step]:
+    """Make one step in each conversation: all messages judged in one batch, all users replying in one.
+
+    Nothing changes in any of them when judge or user fails.
+
+    Args:
+        conversations: under way.
+        actions: one utterance for each.
+        parts: whose judge, user simulator and reward serve.
+
+    Raises:
+        JudgeFailure: the judge raised.
+        UserSimulatorFailure: the user raised.
+    """
+    with boundary("judge", "Judging messages"):
+        requests = [c.judge_request(action) for c, action in zip(conversations, actions, strict=True)]
+        verdicts = judge_all(parts.judge, requests)
+        turns = [c.user_turn(action, v) for c, action, v in zip(conversations, actions, verdicts, strict=True)]
+    with boundary("user_simulator", "Replying as the users"):
+        replies = iter(reply_all(parts.user_simulator, [turn for turn in turns if turn is not None]))
+        heard = [next(replies) if turn is not None else None for turn in turns]
+    steps = []
+    for c, action, own, turn, reply in zip(conversations, actions, verdicts, turns, heard, strict=True):
+        c.advance(action, own, turn, reply)
+        steps.append((step_reward(parts.reward, c), c.terminated, c.truncated, step_info(c, own, reply)))
+    return steps
 
 
 class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
@@ -156,29 +189,15 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
         self._over = np.zeros_like(over) if self._mode == AutoresetMode.SAME_STEP else over
         return self._histories(), rewards, terminated, truncated, infos
 
-    def _talk(
-        self, indexes: NDArray[np.intp], actions: Sequence[str]
-    ) -> list[tuple[float, bool, bool, dict[str, Any]]]:
-        conversations = [self.envs[i].conversation for i in indexes]
-        said = [actions[i] for i in indexes]
-        for i, action, conversation in zip(indexes, said, conversations, strict=True):
+    def _talk(self, indexes: NDArray[np.intp], actions: Sequence[str]) -> list[Step]:
+        conversations: list[Conversation] = []
+        for i in indexes:
+            conversation = self.envs[i].conversation
             if conversation is None or conversation.over:
                 raise ResetNeeded(f"Stepping InfoQuest: expected an episode under way in conversation {i}, got none.")
-            check_action(action)
-        under_way = [c for c in conversations if c is not None]
-        first = self.envs[0]
-        with boundary("judge", "Judging messages"):
-            requests = [c.judge_request(action) for c, action in zip(under_way, said, strict=True)]
-            verdicts = judge_all(first.judge, requests)
-            turns = [c.user_turn(action, v) for c, action, v in zip(under_way, said, verdicts, strict=True)]
-        with boundary("user_simulator", "Replying as the users"):
-            replies = iter(reply_all(first.user_simulator, [turn for turn in turns if turn is not None]))
-            heard = [next(replies) if turn is not None else None for turn in turns]
-        results = []
-        for c, action, own, turn, reply in zip(under_way, said, verdicts, turns, heard, strict=True):
-            c.advance(action, own, turn, reply)
-            results.append((step_reward(first.reward, c), c.terminated, c.truncated, step_info(c, own, reply)))
-        return results
+            check_action(actions[i])
+            conversations.append(conversation)
+        return talk(conversations, [actions[i] for i in indexes], self.envs[0])
 
     def render(self) -> tuple[Any, ...] | None:
         """Return the chats as text (``ansi``), one for each conversation; ``human`` prints them at every step."""

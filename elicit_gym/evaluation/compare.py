@@ -10,7 +10,7 @@ from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
 from elicit_gym.evaluation.usage import UsageRow, usage_table
 from elicit_gym.policy import PolicyLike
-from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies, environment_scenarios
+from elicit_gym.rollout.collect import DEFAULT_ENV, Backend, collect_policies, environment_scenarios
 from elicit_gym.rollout.manifest import check_same_settings
 from elicit_gym.rollout.storage import load_run, write_json
 from elicit_gym.types import Scenario
@@ -68,7 +68,8 @@ def compare(
     scenario_ids: Sequence[str] | None = None,
     repeats: int = 1,
     seed: int = 0,
-    num_workers: int = 1,
+    concurrency: int = 1,
+    backend: Backend | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = False,
@@ -82,7 +83,8 @@ def compare(
         scenario_ids: which scenarios; all by default.
         repeats: episodes for each scenario and policy.
         seed: the base seed.
-        num_workers: threads.
+        concurrency: conversations at once, see `elicit_gym.rollout.collect.collect_episodes`.
+        backend: runs the episodes elsewhere, likewise.
         out: a folder for the episodes, the numbers, the figures and the report.
         resume: go on with the run in `out`.
         progress: show a progress bar.
@@ -102,7 +104,8 @@ def compare(
         scenario_ids=scenario_ids,
         repeats=repeats,
         seed=seed,
-        num_workers=num_workers,
+        concurrency=concurrency,
+        backend=backend,
         out=out,
         resume=resume,
         progress=progress,

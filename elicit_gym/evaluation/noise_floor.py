@@ -59,7 +59,7 @@ def noise_floor(
     scenario_ids: Sequence[str] | None = None,
     repeats: int = 3,
     seed: int = 0,
-    num_workers: int = 1,
+    concurrency: int = 1,
     progress: bool = False,
 ) -> NoiseFloor:
     """Run a policy twice on the same units under different seeds, and see how far it seems to differ from itself.
@@ -71,7 +71,7 @@ def noise_floor(
         scenario_ids: which scenarios; all by default.
         repeats: up to how many repeats to look at.
         seed: the base seed of the first run; the second has the next.
-        num_workers: threads.
+        concurrency: threads.
         progress: show progress bars.
 
     Returns:
@@ -85,7 +85,7 @@ def noise_floor(
             scenario_ids=scenario_ids,
             repeats=repeats,
             seed=base_seed,
-            num_workers=num_workers,
+            concurrency=concurrency,
             progress=progress,
         )
         for base_seed in (seed, seed + 1)

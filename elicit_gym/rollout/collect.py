@@ -1,28 +1,32 @@
 """Many episodes: any number of scenarios and repeats, in parallel, saved as they finish, resumed after a kill."""
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from itertools import islice
 from pathlib import Path
-from threading import local
 from typing import Any
 
-import gymnasium as gym
-
-from elicit_gym.envs.infoquest import InfoQuestEnv, check_parts
+from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
-from elicit_gym.policy import Policy, PolicyLike, PrivilegedPolicy, is_privileged
+from elicit_gym.judges.scripted import ScriptedJudge
+from elicit_gym.policy import Policy, PolicyLike, SpendingPolicy, is_privileged
+from elicit_gym.registration import ENV_IDS
+from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
 from elicit_gym.rollout.progress import progress_bar
-from elicit_gym.rollout.run_episode import run_episode
 from elicit_gym.rollout.storage import RunStore, write_json
+from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
+from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
+from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
-__all__ = ["DEFAULT_ENV", "collect_episodes", "collect_policies", "environment_scenarios", "sample_environment"]
+__all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "environment_scenarios"]
 
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
+PROCESSES_FROM = 1_000
+"""Episodes of Python's own work from which processes pay: starting one takes as long as some hundreds."""
+
+Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop], Iterator[EpisodeRecord]]
+"""Runs units elsewhere, see `elicit_gym.rollout.ray_backend`; a unit may come back twice, and counts once."""
 
 
 def collect_episodes(
@@ -33,7 +37,8 @@ def collect_episodes(
     scenario_ids: Sequence[str] | None = None,
     repeats: int = 1,
     seed: int = 0,
-    num_workers: int = 1,
+    concurrency: int = 1,
+    backend: Backend | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = False,
@@ -47,8 +52,11 @@ def collect_episodes(
         scenario_ids: which scenarios; all of the environment's by default.
         repeats: episodes for each scenario.
         seed: the base seed. Each episode's seeds derive from (seed, scenario, repeat), so that the records do not
-            depend on `num_workers`.
-        num_workers: threads.
+            depend on `concurrency`.
+        concurrency: conversations at once. Those of a policy that calls models over a network go their own pace; those
+            of a local model (`BatchPolicy`) go in lock-step, answered in batches; episodes of Python's own work go to
+            processes, where there are a thousand of them.
+        backend: runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
         out: a folder to write ``episodes.jsonl`` and ``manifest.json`` to.
         resume: go on with the run in `out`; its finished episodes are not made again.
         progress: show a progress bar.
@@ -69,7 +77,8 @@ def collect_episodes(
         scenario_ids=scenario_ids,
         repeats=repeats,
         seed=seed,
-        num_workers=num_workers,
+        concurrency=concurrency,
+        backend=backend,
         out=out,
         resume=resume,
         progress=progress,
@@ -85,7 +94,8 @@ def collect_policies(
     scenario_ids: Sequence[str] | None = None,
     repeats: int = 1,
     seed: int = 0,
-    num_workers: int = 1,
+    concurrency: int = 1,
+    backend: Backend | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = False,
@@ -95,12 +105,12 @@ def collect_policies(
     Returns:
         The records, ordered by policy, scenario and repeat, and the manifest.
     """
-    if repeats < 1 or num_workers < 1:
+    if repeats < 1 or concurrency < 1:
         raise SettingError(
-            f"Collecting episodes: expected repeats and num_workers of 1 or more, got {repeats} and {num_workers}."
+            f"Collecting episodes: expected repeats and concurrency of 1 or more, got {repeats} and {concurrency}."
         )
     kwargs = dict(env_kwargs or {})
-    makers = [_maker(policy) for policy in policies]
+    makers = [PolicyMaker(policy) for policy in policies]
     samples = [make() for make in makers]
     names = [policy.name for policy in samples]
     if len(set(names)) != len(names):
@@ -123,17 +133,21 @@ def collect_policies(
         prompts={**prompt_hashes(sample_env.user_simulator), **prompt_hashes(sample_env.judge)},
         policy_prompts={policy.name: found for policy in samples if (found := prompt_hashes(policy))},
     )
-    units = [(p, scenario, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)]
+    units = [
+        Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
+    ]
     store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
     done: dict[tuple[str, str, int], EpisodeRecord] = dict(store.records) if store else {}
-    todo = [unit for unit in units if (names[unit[0]], unit[1].id, unit[2]) not in done]
+    todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
     stopped: list[str] = []
-    run = _Runner(env_id, kwargs, sample_env, makers, seed)
+    runner = UnitRunner(env_id, kwargs, makers, seed)
     try:
         if todo:
             check_parts(*samples)
         with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
-            for record in _map(run, todo, num_workers, stop=lambda: bool(stopped)):
+            for record in _run(runner, samples, todo, concurrency, lambda: bool(stopped), backend):
+                if record.unit in done:
+                    continue  # made twice, after a worker was lost: the first one counts
                 if record.failure and record.failure.source == "budget":
                     stopped.append(record.failure.message)  # what is under way may still end; nothing new is begun
                     continue
@@ -147,43 +161,47 @@ def collect_policies(
     manifest["stopped"] = stopped[0] if stopped else None
     if store:
         write_json(store.folder / "manifest.json", manifest)
-    keys = ((names[p], scenario.id, repeat) for p, scenario, repeat in units)
+    keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
     return [done[key] for key in keys if key in done], manifest
 
 
-class _Runner:
-    """Runs units in any number of threads, each with an environment and policies of its own.
+def _run(
+    runner: UnitRunner,
+    samples: Sequence[Policy],
+    todo: Sequence[Unit],
+    concurrency: int,
+    stop: Stop,
+    backend: Backend | None,
+) -> Iterator[EpisodeRecord]:
+    """Choose by policy how its conversations go on at once."""
+    if backend is not None:
+        yield from backend(runner, samples, todo, concurrency, stop)
+        return
+    apart: list[Unit] = []
+    for index, policy in enumerate(samples):
+        own = [unit for unit in todo if unit.policy == index]
+        if concurrency > 1 and in_lock_step(policy):
+            yield from run_in_lock_step(runner, own, concurrency, stop)
+        else:
+            apart += own
+    spread = concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples)
+    yield from (run_in_processes if spread else run_in_threads)(runner, apart, concurrency, stop)
 
-    Simulator and judge keep nothing between calls: all threads share one of each, with its connections.
-    """
 
-    def __init__(
-        self,
-        env_id: str,
-        kwargs: Mapping[str, Any],
-        sample_env: InfoQuestEnv,
-        makers: Sequence[Callable[[], Policy]],
-        seed: int,
-    ) -> None:
-        self._env_id = env_id
-        self._kwargs = kwargs
-        self._sample_env = sample_env
-        self._makers = makers
-        self._seed = seed
-        self._own = local()
+def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
+    """Say whether all work is Python's own, which threads do not speed up, and can go to other processes."""
+    from loky import cloudpickle
 
-    def __call__(self, unit: tuple[int, Scenario, int]) -> EpisodeRecord:
-        index, scenario, repeat = unit
-        own = self._own
-        if not hasattr(own, "env"):
-            own.env = gym.make(self._env_id, disable_env_checker=True, **self._kwargs)
-            own.env.unwrapped.user_simulator = self._sample_env.user_simulator
-            own.env.unwrapped.judge = self._sample_env.judge
-            own.policies = {}
-        if index not in own.policies:
-            own.policies[index] = self._makers[index]()
-        policy = _for(own.policies[index], scenario)
-        return run_episode(own.env, policy, scenario_id=scenario.id, repeat=repeat, seed=self._seed)
+    scripted = isinstance(runner.sample.user_simulator, ScriptedUserSimulator)
+    if not scripted or not isinstance(runner.sample.judge, ScriptedJudge) or runner.env_id not in ENV_IDS:
+        return False
+    if any(isinstance(policy, SpendingPolicy) for policy in samples):
+        return False
+    try:
+        cloudpickle.dumps(runner)
+    except Exception:  # whatever a policy of the user's holds
+        return False
+    return True
 
 
 def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[Scenario, ...]:
@@ -193,72 +211,6 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
         SettingError: it is no InfoQuest environment, or its arguments are off.
     """
     return sample_environment(env_id, env_kwargs).scenarios
-
-
-def _map(
-    function: Callable[[tuple[int, Scenario, int]], EpisodeRecord],
-    units: Sequence[tuple[int, Scenario, int]],
-    num_workers: int,
-    stop: Callable[[], bool],
-) -> Iterator[EpisodeRecord]:
-    """Yield results as they come; no more units are handed out than can be under way, and none once `stop` says so."""
-    if num_workers == 1:
-        for unit in units:
-            if stop():
-                return
-            yield function(unit)
-        return
-    remaining = iter(units)
-    pool = ThreadPoolExecutor(num_workers)
-    try:
-        pending: set[Future[EpisodeRecord]] = {
-            pool.submit(function, unit) for unit in islice(remaining, 2 * num_workers)
-        }
-        while pending:
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
-            if not stop():
-                pending |= {pool.submit(function, unit) for unit in islice(remaining, len(finished))}
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _maker(policy: PolicyLike) -> Callable[[], Policy]:
-    if isinstance(policy, type) or not isinstance(policy, Policy):
-        if callable(policy):
-            return policy
-        raise SettingError(
-            f"Collecting episodes: expected a policy with name, reset(seed) and act(history), or something that makes "
-            f"one, got {type(policy).__name__}. Add what is missing."
-        )
-    original = policy
-    return lambda: copy.deepcopy(original)
-
-
-def _for(policy: Policy, scenario: Scenario) -> Policy:
-    if is_privileged(policy) and isinstance(policy, PrivilegedPolicy):
-        return policy.for_scenario(scenario)
-    return policy
-
-
-def sample_environment(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
-    """Make one environment, unwrapped.
-
-    Raises:
-        SettingError: it is no InfoQuest environment, or its arguments are off.
-    """
-    try:
-        env = gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped
-    except gym.error.Error as error:
-        raise SettingError(f"Making the environment {env_id!r}: {error}") from error
-    except TypeError as error:
-        raise SettingError(f"Making the environment {env_id!r} with {dict(kwargs)!r}: {error}.") from error
-    if not isinstance(env, InfoQuestEnv):
-        raise SettingError(
-            f"Collecting episodes: expected an InfoQuest environment, got {env_id!r}. Use one of this package's ids."
-        )
-    return env
 
 
 def _choose(scenarios: Sequence[Scenario], ids: Sequence[str] | None) -> list[Scenario]:

@@ -9,8 +9,123 @@ from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
 from elicit_gym.policy import Policy, SpendingPolicy
 from elicit_gym.rollout.seeding import unit_seed
+from elicit_gym.types import ChatHistory, Usage
 
-__all__ = ["run_episode"]
+__all__ = ["EpisodeUnderWay", "run_episode"]
+
+
+class EpisodeUnderWay:
+    """An episode as it is made: whoever steps it, alone or among others, the same record comes out.
+
+    Args:
+        env: an InfoQuest environment, wrapped or not.
+        policy: its name.
+        scenario_id: the scenario.
+        repeat: which repeat of it.
+        seed: the base seed; those of the user and the policy derive from (seed, scenario, repeat).
+
+    Attributes:
+        history: what the policy sees; empty before `start`.
+        over: whether the episode has ended or failed.
+        policy_seed: for the policy.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], policy: str, *, scenario_id: str, repeat: int, seed: int) -> None:
+        self.env = env
+        self.history: ChatHistory = ()
+        self.over = False
+        self.policy_seed = unit_seed(seed, "policy", scenario_id, repeat)
+        self._policy, self._scenario_id, self._repeat = policy, scenario_id, repeat
+        self._env_seed = unit_seed(seed, scenario_id, repeat)
+        self._turns: list[Turn] = []
+        self._opening_message = ""
+        self._terminated = self._truncated = False
+        self._failure: Failure | None = None
+
+    @property
+    def next_turn(self) -> int:
+        """The turn that comes, 1 for the first."""
+        return len(self._turns) + 1
+
+    def start(self) -> None:
+        """Reset the environment."""
+        self.history, _ = self.env.reset(seed=self._env_seed, options={"scenario_id": self._scenario_id})
+        self._opening_message = self.history[0].content
+
+    def step(self, action: str, spent: tuple[Usage, ...] = (), repaired: tuple[str, ...] = ()) -> None:
+        """Step the environment.
+
+        Raises:
+            EpisodeFailure: the policy said nothing, or user, judge or model failed.
+        """
+        try:
+            history, reward, terminated, truncated, info = self.env.step(action)
+        except InvalidAction as error:
+            raise PolicyFailure(str(error)) from error
+        self.take(action, history, float(reward), terminated, truncated, info, spent, repaired)
+
+    def take(
+        self,
+        action: str,
+        history: ChatHistory,
+        reward: float,
+        terminated: bool,
+        truncated: bool,
+        info: dict[str, Any],
+        spent: tuple[Usage, ...] = (),
+        repaired: tuple[str, ...] = (),
+    ) -> None:
+        """Note a step that was made.
+
+        Args:
+            action: what was said.
+            history: after it.
+            reward: of it.
+            terminated: by it.
+            truncated: by it.
+            info: of it.
+            spent: by the policy.
+            repaired: flags of the policy.
+        """
+        self.history, self._terminated, self._truncated = history, terminated, truncated
+        self.over = terminated or truncated
+        self._turns.append(
+            Turn(
+                action=action,
+                reply=None if self.over else history[-1].content,
+                reward=reward,
+                newly_satisfied=info["newly_satisfied"],
+                stuck=info["stuck"],
+                unscored=info["unscored"],
+                flags=(*repaired, *info["flags"]),
+                usage=(*spent, *info["usage"]),
+            )
+        )
+
+    def fail(self, error: EpisodeFailure) -> None:
+        """End the episode by a failure, attributed; the turns made before it stay."""
+        turn = self.next_turn if self._opening_message else 0
+        self._failure = Failure(source=error.source, message=str(error), turn=turn)
+        self._terminated = self._truncated = False
+        self.over = True
+
+    def record(self) -> EpisodeRecord:
+        """Return the record."""
+        env = self.env
+        return EpisodeRecord(
+            policy=self._policy,
+            env_id=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
+            scenario_id=self._scenario_id,
+            repeat=self._repeat,
+            seed=self._env_seed,
+            episode=Episode(
+                opening_message=self._opening_message,
+                turns=tuple(self._turns),
+                terminated=self._terminated,
+                truncated=self._truncated,
+            ),
+            failure=self._failure,
+        )
 
 
 def run_episode(
@@ -32,49 +147,18 @@ def run_episode(
     Raises:
         FatalModelError: no call to a model can succeed, in this episode or another.
     """
-    env_seed = unit_seed(seed, scenario_id, repeat)
-    turns: list[Turn] = []
-    opening_message = ""
-    terminated = truncated = False
-    failure: Failure | None = None
+    episode = EpisodeUnderWay(env, policy.name, scenario_id=scenario_id, repeat=repeat, seed=seed)
     try:
-        history, _ = env.reset(seed=env_seed, options={"scenario_id": scenario_id})
-        opening_message = history[0].content
+        episode.start()
         with boundary("policy", f"Resetting the policy {policy.name!r}"):
-            policy.reset(unit_seed(seed, "policy", scenario_id, repeat))
-        while not (terminated or truncated):
-            with boundary("policy", f"Asking the policy {policy.name!r} for its message {len(turns) + 1}"):
-                action = policy.act(history)
+            policy.reset(episode.policy_seed)
+        while not episode.over:
+            with boundary("policy", f"Asking the policy {policy.name!r} for its message {episode.next_turn}"):
+                action = policy.act(episode.history)
             spent, repaired = policy.take_usage() if isinstance(policy, SpendingPolicy) else ((), ())
-            try:
-                history, reward, terminated, truncated, info = env.step(action)
-            except InvalidAction as error:
-                raise PolicyFailure(str(error)) from error
-            turns.append(
-                Turn(
-                    action=action,
-                    reply=None if terminated or truncated else history[-1].content,
-                    reward=float(reward),
-                    newly_satisfied=info["newly_satisfied"],
-                    stuck=info["stuck"],
-                    unscored=info["unscored"],
-                    flags=(*repaired, *info["flags"]),
-                    usage=(*spent, *info["usage"]),
-                )
-            )
+            episode.step(action, spent, repaired)
     except FatalModelError:
         raise
     except EpisodeFailure as error:
-        failure = Failure(source=error.source, message=str(error), turn=len(turns) + 1 if opening_message else 0)
-        terminated = truncated = False
-    return EpisodeRecord(
-        policy=policy.name,
-        env_id=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
-        scenario_id=scenario_id,
-        repeat=repeat,
-        seed=env_seed,
-        episode=Episode(
-            opening_message=opening_message, turns=tuple(turns), terminated=terminated, truncated=truncated
-        ),
-        failure=failure,
-    )
+        episode.fail(error)
+    return episode.record()

@@ -10,6 +10,7 @@ from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.local_model import LocalPolicy
+from elicit_gym.agents.sampling import RowNoise
 from elicit_gym.agents.training_data import encode_windows
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_dataset
@@ -131,3 +132,22 @@ def test_saved_policies_load_by_folder(tmp_path: Path) -> None:
         LocalPolicy(model, tokenizer=tokenizer).log_prob((USER,), "Why?"), abs=1e-3
     )
     assert load_policy(f"hf:{tmp_path / 'mine' / 'best'}", system_prompt="elicitor").name.endswith("(elicitor)")
+
+
+def test_what_is_sampled_depends_on_history_and_seed_and_not_on_the_batch() -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer).eval()
+    policy = LocalPolicy(model, tokenizer=tokenizer, temperature=1.0, max_new_tokens=12, batch_size=3)
+    histories = [(Message(role="user", content="x" * n),) for n in (5, 40, 9, 5, 23)]
+    seeds = [1, 2, 3, 4, 5]
+    together = policy.act_seeded(histories, seeds)
+    assert together == [policy.act_seeded([h], [s])[0] for h, s in zip(histories, seeds, strict=True)]
+    policy.reset(4)
+    assert policy.act(histories[3]) == together[3]
+    assert together[0] != together[3]  # the same history, another seed
+    # The frequencies are those of the softmax.
+    logits = torch.tensor([[0.0, 1.0, 2.0]])
+    drawn = [int(RowNoise([seed], 0.5)(None, logits).argmax()) for seed in range(4000)]
+    expected = (logits / 0.5).softmax(-1)[0]
+    for token in range(3):
+        assert drawn.count(token) / 4000 == pytest.approx(float(expected[token]), abs=0.03)

@@ -42,7 +42,7 @@ class Moody:
 
 def test_workers_change_nothing() -> None:
     one = collect_episodes(load_policy("random"), scenario_ids=IDS, repeats=3, seed=4)
-    eight = collect_episodes(load_policy("random"), scenario_ids=IDS, repeats=3, seed=4, num_workers=8)
+    eight = collect_episodes(load_policy("random"), scenario_ids=IDS, repeats=3, seed=4, concurrency=8)
     assert one == eight
     assert [(r.scenario_id, r.repeat) for r in one] == [(i, k) for i in IDS for k in range(3)]
 
@@ -191,7 +191,7 @@ def test_a_killed_run_resumes_and_loses_nothing(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_a_run_cleanly(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    command = [sys.executable, "-m", "elicit_gym.cli", "compare", "slow:Slow", "--workers", "4", "--out", "run"]
+    command = [sys.executable, "-m", "elicit_gym.cli", "compare", "slow:Slow", "--concurrency", "4", "--out", "run"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     path = tmp_path / "run" / "episodes.jsonl"
     deadline = time.monotonic() + 60
@@ -210,7 +210,7 @@ def test_ctrl_c_ends_a_run_cleanly(tmp_path: Path) -> None:
 def test_policies_that_are_none_and_wrong_numbers() -> None:
     with pytest.raises(SettingError, match="expected a policy"):
         collect_episodes(3)  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="expected repeats and num_workers"):
+    with pytest.raises(SettingError, match="expected repeats and concurrency"):
         collect_episodes(load_policy("naive"), repeats=0)
     with pytest.raises(SettingError, match="expected ids of scenarios, got 'zz'"):
         collect_episodes(load_policy("naive"), scenario_ids=["zz"])

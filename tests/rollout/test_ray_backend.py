@@ -1,0 +1,98 @@
+"""A Ray cluster on this machine: the same records, streamed, resumed, and nothing lost or doubled with a worker."""
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elicit_gym import collect_episodes
+from elicit_gym.agents import load_policy
+from elicit_gym.errors import SettingError
+from elicit_gym.rollout.collect import collect_policies
+from elicit_gym.rollout.ray_backend import RayBackend, connect
+from elicit_gym.types import ChatHistory
+from tests.rollout.test_collect import lines
+from tests.rollout.test_concurrency import Chooser
+
+ray = pytest.importorskip("ray")
+IDS = ["00-a", "00-b", "07-a", "11-b"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    yield
+    ray.shutdown()
+
+
+class Suicidal:
+    """Kills its own process once, in the middle of an episode, and notes who asked it."""
+
+    name = "suicidal"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def reset(self, seed: int) -> None:
+        with (self._folder / "pids").open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    def act(self, history: ChatHistory) -> str:
+        dead = self._folder / "dead"
+        if len(history) == 5 and not dead.exists():
+            dead.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "What is your budget?"
+
+
+def test_the_records_are_the_same_and_resume(tmp_path: Path) -> None:
+    policies: list[Any] = [load_policy("random"), load_policy("oracle"), Chooser()]
+    wanted = {"scenario_ids": IDS, "repeats": 2, "seed": 3}
+    one, _ = collect_policies(policies, **wanted)  # type: ignore[arg-type]
+    backend = RayBackend(num_actors=2)
+    two, _ = collect_policies(policies, **wanted, concurrency=3, backend=backend, out=tmp_path / "run")  # type: ignore[arg-type]
+    assert two == one
+    path = tmp_path / "run" / "episodes.jsonl"
+    kept = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(kept[:7]) + kept[7][:30])
+    again, _ = collect_policies(
+        policies, **wanted, concurrency=3, backend=backend, out=tmp_path / "run", resume=True  # type: ignore[arg-type]
+    )  # fmt: skip
+    assert again == one
+    assert lines(tmp_path / "run")[:7] == [line.decode().rstrip("\n") for line in kept[:7]]
+    assert len(lines(tmp_path / "run")) == 24
+
+
+def test_a_killed_workers_units_run_again_and_nothing_counts_twice(tmp_path: Path) -> None:
+    records = collect_episodes(
+        Suicidal(tmp_path), scenario_ids=IDS, repeats=3, concurrency=2, backend=RayBackend(num_actors=2),
+        out=tmp_path / "run",
+    )  # fmt: skip
+    assert (tmp_path / "dead").exists()
+    assert len(set((tmp_path / "pids").read_text().split())) >= 2  # another process took over
+    assert len(records) == 12
+    assert all(record.failure is None and len(record.episode.turns) == 10 for record in records)
+    assert len(lines(tmp_path / "run")) == 12  # one line each
+    assert records == collect_episodes(Suicidal(tmp_path), scenario_ids=IDS, repeats=3)
+
+
+class Hopeless(Suicidal):
+    def act(self, history: ChatHistory) -> str:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ""
+
+
+def test_a_cluster_that_loses_every_worker_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elicit_gym.rollout.ray_backend.MAX_LOSSES", 1)
+    with pytest.raises(SettingError, match="expected actors that live, lost 2 in a row"):
+        collect_episodes(Hopeless(tmp_path), scenario_ids=IDS[:1], backend=RayBackend(num_actors=1))
+
+
+def test_mistakes() -> None:
+    with pytest.raises(SettingError, match="num_actors"):
+        RayBackend(num_actors=0)
+    assert connect() is ray
