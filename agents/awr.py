@@ -15,7 +15,8 @@ from elicit_gym.agents.checkpoint import (
 )
 from elicit_gym.agents.losses import advantage_weights, policy_loss, value_loss
 from elicit_gym.agents.training_data import collate, encode_windows, iterate, length_grouped
-from elicit_gym.agents.training_settings import TrainingSettings, lora_config
+from elicit_gym.agents.training_manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing
 from elicit_gym.agents.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import context_length
@@ -77,7 +78,8 @@ def train_awr(
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
         tokenizer: with a chat template and an end token.
         train: windows with returns-to-go.
-        out: gets ``best`` (by dev loss; the last one without dev windows), ``checkpoints`` and ``log.json``.
+        out: gets ``best`` (by dev loss; the last one without dev windows), ``checkpoints``, ``log.json`` and
+            ``manifest.json``.
         dev: windows to choose the best checkpoint by.
         config: the paper's values by default.
         resume: go on from the latest whole checkpoint in `out`, to the trajectory of an unbroken run.
@@ -108,9 +110,13 @@ def train_awr(
     encoded = encode_windows(train, tokenizer, max_length=context_length(model))
     encoded_dev = encode_windows(dev, tokenizer, max_length=context_length(model)) if dev else []
     mean, deviation = _scale([value for _, value in encoded], config)
+    manifest = training_manifest("awr" if config.weighted else "sft", model, config, train, dev)
     accelerator = Accelerator(
         mixed_precision="bf16" if config.bf16 else "no", gradient_accumulation_steps=config.accumulation
     )
+    if accelerator.is_main_process:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / MANIFEST, manifest)
     set_seed(config.seed)
     module: Any = PolicyAndValue(_with_lora(model, config), config.value_input)
     optimizer = torch.optim.AdamW(
@@ -258,9 +264,7 @@ def _scale(returns: Sequence[float], config: AWRConfig) -> tuple[float, float]:
 
 
 def _with_lora(model: Any, config: AWRConfig) -> Any:
-    if config.gradient_checkpointing:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        model.enable_input_require_grads()
+    set_checkpointing(model, config)
     adapter = lora_config(config)
     if adapter is None:
         return model

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elicit_gym.agents.sampling import RowNoise
+from elicit_gym.agents.sampling import RowNoise, generate, pad_left
 from elicit_gym.agents.system_prompt import with_system_prompt
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.llm.content import spoken
 from elicit_gym.llm.prompts import Prompt
 from elicit_gym.offline.model_input import (
     context_length,
@@ -17,9 +18,6 @@ from elicit_gym.offline.model_input import (
     end_token_id,
 )
 from elicit_gym.types import ChatHistory, Message
-
-if TYPE_CHECKING:
-    import torch
 
 __all__ = ["LocalPolicy", "LogProb", "load_model"]
 
@@ -40,7 +38,12 @@ class LogProb:
 
 
 def load_model(
-    model: str, *, adapter: str | Path | None = None, dtype: str = "auto", device: str | None = None
+    model: str,
+    *,
+    adapter: str | Path | None = None,
+    dtype: str = "auto",
+    device: str | None = None,
+    load_in_8bit: bool = False,
 ) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer.
 
@@ -49,6 +52,7 @@ def load_model(
         adapter: folder with a LoRA adapter for this model, as safetensors.
         dtype: ``auto``, ``float32``, ``bfloat16`` or ``float16``.
         device: ``cpu``, ``cuda``, ...; the best there is by default.
+        load_in_8bit: quantize the weights (LLM.int8), where bitsandbytes runs.
 
     Returns:
         The model, in evaluation mode, and the tokenizer, which pads on the left.
@@ -56,16 +60,22 @@ def load_model(
     Raises:
         MissingExtraError: torch or transformers is not installed.
         SettingError: the model or adapter cannot be loaded, or does not fit together.
+
+    References:
+        Dettmers et al. (2022), "LLM.int8()", for 8 bit.
     """
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("Loading a local model", "train") from error
+    kwargs: dict[str, Any] = {"dtype": dtype, "use_safetensors": True}
+    if load_in_8bit:
+        kwargs["quantization_config"] = _eight_bit()
     try:
         tokenizer = AutoTokenizer.from_pretrained(model)
-        network = AutoModelForCausalLM.from_pretrained(model, dtype=dtype, use_safetensors=True)
-    except (OSError, ValueError) as error:
+        network = AutoModelForCausalLM.from_pretrained(model, **kwargs)
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise SettingError(
             f"Loading the model {model!r}: expected a hub id or a folder with a causal language model as safetensors, "
             f"got {type(error).__name__}: {str(error)[:300]} Check the name."
@@ -77,7 +87,17 @@ def load_model(
         tokenizer.pad_token_id = end_token_id(tokenizer)
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     moved: Any = network
-    return moved.to(where).eval(), tokenizer
+    return (moved if load_in_8bit else moved.to(where)).eval(), tokenizer
+
+
+def _eight_bit() -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("bitsandbytes") is None:
+        raise MissingExtraError("Loading a model in 8 bit", "8bit")
+    from transformers import BitsAndBytesConfig
+
+    return BitsAndBytesConfig(load_in_8bit=True)  # type: ignore[no-untyped-call]
 
 
 def _with_adapter(network: Any, adapter: Path) -> Any:
@@ -174,28 +194,18 @@ class LocalPolicy:
             histories: shape (n,).
             seeds: of the episodes, shape (n,).
         """
-        import torch
-
         prompts = [self._fitting_prompt(self._with_system(history)) for history in histories]
         said: list[str] = [""] * len(prompts)
         order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            input_ids, attention = self._pad_left([prompts[i] for i in chosen])
-            noise = [RowNoise([seeds[i] + len(histories[i]) for i in chosen], self._temperature or 1.0)]
-            with torch.inference_mode():
-                out = self.model.generate(
-                    input_ids=input_ids,
-                    attention_mask=attention,
-                    max_new_tokens=self._max_new_tokens,
-                    eos_token_id=self._end,
-                    pad_token_id=self.tokenizer.pad_token_id,
-                    do_sample=False,
-                    logits_processor=noise if self._temperature else [],
-                )
-            for row, i in zip(out, chosen, strict=True):
-                text = self.tokenizer.decode(row[input_ids.shape[1] :], skip_special_tokens=True)
-                said[i] = _utterance(text)
+            noise = [RowNoise([seeds[i] + len(histories[i]) for i in chosen], self._temperature)]
+            new = generate(
+                self.model, self.tokenizer, [prompts[i] for i in chosen], max_new_tokens=self._max_new_tokens,
+                end=self._end, processors=noise if self._temperature else (),
+            )  # fmt: skip
+            for ids, i in zip(new, chosen, strict=True):
+                said[i] = spoken(self.tokenizer.decode(ids, skip_special_tokens=True))
         return said
 
     def log_prob(self, history: ChatHistory, action: str) -> float:
@@ -233,7 +243,9 @@ class LocalPolicy:
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
             rows = [examples[i] for i in chosen]
-            input_ids, attention = self._pad_left([row.input_ids for row in rows])
+            input_ids, attention = pad_left(
+                [row.input_ids for row in rows], self.tokenizer.pad_token_id, self.model.device
+            )
             width = input_ids.shape[1]
             spans = []
             for row in rows:
@@ -274,20 +286,3 @@ class LocalPolicy:
             history = (*history[:keep], *history[keep + 2 :])  # a pair goes, so that roles still alternate
             ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
         return ids
-
-    def _pad_left(self, rows: Sequence[Sequence[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
-        import torch
-
-        width = max(map(len, rows))
-        pad = self.tokenizer.pad_token_id
-        input_ids = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows], device=self.model.device)
-        attention = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=self.model.device)
-        return input_ids, attention
-
-
-def _utterance(text: str) -> str:
-    """Cut off deliberation; an empty utterance becomes an ellipsis, since a policy has to say something."""
-    from elicit_gym.llm.content import clean_content
-
-    cleaned, _ = clean_content(text, None, "stop")
-    return cleaned or "..."

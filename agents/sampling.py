@@ -1,4 +1,4 @@
-"""Sampling that depends on a row's own seed alone, whatever batch the row is in."""
+"""Generation in batches; what is sampled depends on a row's own seed alone, whatever batch the row is in."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["RowNoise"]
+__all__ = ["RowNoise", "generate", "pad_left"]
 
 
 class RowNoise:
@@ -34,3 +34,49 @@ class RowNoise:
         gumbel = -torch.log(-torch.log(noise.clamp(min=1e-20)).clamp(min=1e-20))
         noisy: torch.Tensor = scores.float() / self._temperature + gumbel.to(scores.device)
         return noisy
+
+
+def pad_left(rows: Sequence[Sequence[int]], pad_token_id: int, device: Any) -> "tuple[torch.Tensor, torch.Tensor]":
+    """Return input ids and attention mask, shapes (B, T)."""
+    import torch
+
+    width = max(map(len, rows))
+    input_ids = torch.tensor([[pad_token_id] * (width - len(row)) + list(row) for row in rows], device=device)
+    attention = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=device)
+    return input_ids, attention
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[Sequence[int]],
+    *,
+    max_new_tokens: int,
+    end: int,
+    processors: Sequence[Any] = (),
+) -> list[list[int]]:
+    """Return the tokens that the model goes on with, each row's end token included where it came to one.
+
+    Args:
+        model: a Hugging Face causal language model.
+        tokenizer: with a pad token.
+        rows: prompts, shape (B,) of any lengths.
+        max_new_tokens: most tokens a row.
+        end: the token that ends an utterance.
+        processors: of logits, such as `RowNoise`; greedy decoding without.
+    """
+    import torch
+
+    input_ids, attention = pad_left(rows, tokenizer.pad_token_id, model.device)
+    with torch.inference_mode():
+        out = model.generate(
+            input_ids=input_ids,
+            attention_mask=attention,
+            max_new_tokens=max_new_tokens,
+            eos_token_id=end,
+            pad_token_id=tokenizer.pad_token_id,
+            do_sample=False,
+            logits_processor=list(processors),
+        )
+    new: list[list[int]] = out[:, input_ids.shape[1] :].tolist()
+    return [row[: row.index(end) + 1] if end in row else row for row in new]

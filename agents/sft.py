@@ -7,7 +7,8 @@ from typing import Any
 
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.training_data import encode_windows
-from elicit_gym.agents.training_settings import TrainingSettings, lora_config
+from elicit_gym.agents.training_manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
@@ -36,7 +37,8 @@ def train_sft(
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
         tokenizer: with a chat template and an end token.
         train: windows.
-        out: gets ``best`` (by dev loss; the last one without dev windows), TRL's checkpoints and ``log.json``.
+        out: gets ``best`` (by dev loss; the last one without dev windows), TRL's checkpoints, ``log.json`` and
+            ``manifest.json``.
         dev: windows to choose the best checkpoint by.
         settings: the paper's adapter by default.
         resume: go on from TRL's latest checkpoint in `out`.
@@ -72,6 +74,8 @@ def train_sft(
             ]
         )
 
+    manifest = training_manifest("sft", model, settings, train, dev)
+    set_checkpointing(model, settings)
     trainer = SFTTrainer(
         model=model,
         args=_trl_arguments(settings, out / "trl", len(train), evaluate=bool(dev), tensorboard=tensorboard),
@@ -81,6 +85,9 @@ def train_sft(
         data_collator=_causal_collator(tokenizer.pad_token_id or 0),
         peft_config=lora_config(settings),
     )
+    if trainer.is_world_process_zero():
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / MANIFEST, manifest)
     checkpoints = list((out / "trl").glob("checkpoint-*"))
     trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
     log = {"steps": trainer.state.log_history}
@@ -130,7 +137,7 @@ def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evalu
         gradient_accumulation_steps=settings.accumulation,
         warmup_steps=max(1, round(settings.warmup_ratio * steps)),
         bf16=settings.bf16,
-        gradient_checkpointing=settings.gradient_checkpointing,
+        gradient_checkpointing=False,  # set on the model already
         completion_only_loss=True,
         max_length=None,
         eval_strategy="steps" if evaluate else "no",

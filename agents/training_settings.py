@@ -1,9 +1,14 @@
 """What every way of training depends on."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
-__all__ = ["TrainingSettings", "lora_config"]
+from elicit_gym.errors import SettingError
+
+__all__ = ["TrainingSettings", "lora_config", "set_checkpointing"]
+
+
+Checkpointing = Literal["none", "selective", "full"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +22,9 @@ class TrainingSettings:
         batch_size: examples a step and process; times `accumulation` (and processes) for one update.
         eval_every: steps between two looks at the dev windows.
         max_steps: None for all epochs.
+        gradient_checkpointing: what of the forward pass is kept for the backward one. ``none``: all; ``selective``: the
+            results of matrix products and attention, the cheap rest is computed again (default: most of the memory is
+            in the rest); ``full``: the inputs of each layer only.
     """
 
     lora_r: int = 16
@@ -29,10 +37,17 @@ class TrainingSettings:
     accumulation: int = 1
     warmup_ratio: float = 0.03
     bf16: bool = False
-    gradient_checkpointing: bool = False
+    gradient_checkpointing: Checkpointing = "selective"
     eval_every: int = 200
     max_steps: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.gradient_checkpointing not in get_args(Checkpointing):
+            raise SettingError(
+                f"Training: expected gradient_checkpointing {', '.join(get_args(Checkpointing))}, "
+                f"got {self.gradient_checkpointing!r}. Choose one."
+            )
 
 
 def lora_config(settings: TrainingSettings) -> Any:
@@ -48,3 +63,35 @@ def lora_config(settings: TrainingSettings) -> Any:
         target_modules=list(settings.target_modules),
         task_type="CAUSAL_LM",
     )
+
+
+def set_checkpointing(model: Any, settings: TrainingSettings) -> None:
+    """Let a model keep less for the backward pass, as the settings say.
+
+    References:
+        Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost"; PyTorch's selective activation
+        checkpointing.
+    """
+    if settings.gradient_checkpointing == "none":
+        return
+    how: dict[str, Any] = {"use_reentrant": False}
+    if settings.gradient_checkpointing == "selective":
+        how["context_fn"] = _selective
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how)
+    model.enable_input_require_grads()
+
+
+def _selective() -> Any:
+    from torch.utils.checkpoint import create_selective_checkpoint_contexts
+
+    return create_selective_checkpoint_contexts(_keep)  # type: ignore[no-untyped-call]
+
+
+def _keep(context: Any, operation: Any, *arguments: Any, **_: Any) -> Any:
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    name = str(operation)
+    product = name.startswith(("aten.mm.", "aten.addmm.", "aten.bmm.", "aten._scaled_dot_product"))
+    # An adapter's second product comes from few columns: as large as the layer's own result, and cheap to repeat.
+    cheap = name.startswith("aten.mm.") and arguments[0].shape[-1] <= 64
+    return CheckpointPolicy.MUST_SAVE if product and not cheap else CheckpointPolicy.PREFER_RECOMPUTE

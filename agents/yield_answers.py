@@ -4,12 +4,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.windows import Window
+from elicit_gym.offline.windows import Window, windows_sha256
 from elicit_gym.rollout.manifest import check_same_settings, prompt_hashes, run_facts
 from elicit_gym.rollout.storage import read_lines, read_manifest, write_json
 
@@ -49,11 +48,10 @@ def evaluation_manifest(
         data: what was asked for.
         settings: JSON types.
     """
-    whole = sha256(json.dumps([[w.block_id, [[m.role, m.content] for m in w.messages]] for w in windows]).encode())
     return {
         "format": 1,
         "data": data,
-        "windows": {"count": len(windows), "sha256": whole.hexdigest()},
+        "windows": {"count": len(windows), "sha256": windows_sha256(windows)},
         "policies": {policy.name: prompt_hashes(policy) for policy in policies},
         "settings": dict(settings),
         **run_facts(

@@ -11,6 +11,7 @@ from elicit_gym.cli_data import data_app
 from elicit_gym.cli_evaluate import evaluate_command
 from elicit_gym.cli_human_eval import human_eval_app
 from elicit_gym.cli_scenarios import scenarios_app
+from elicit_gym.cli_serve import serve_command
 from elicit_gym.cli_train import train_app
 from elicit_gym.errors import ElicitGymError, SettingError
 
@@ -27,6 +28,7 @@ app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.command("evaluate-yield")(evaluate_command)
+app.command("serve")(serve_command)
 app.add_typer(human_eval_app, name="human-eval")
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")

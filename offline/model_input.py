@@ -7,7 +7,15 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.types import Message
 
-__all__ = ["Example", "context_length", "count_text_tokens", "encode_example", "encode_prompt", "end_token_id"]
+__all__ = [
+    "Example",
+    "context_length",
+    "count_text_tokens",
+    "encode_example",
+    "encode_prompt",
+    "end_token_id",
+    "text_between_turns",
+]
 
 _PROBE = "zqxjkv"
 
@@ -62,6 +70,22 @@ def encode_prompt(tokenizer: Any, history: Sequence[Message], *, thinking: bool 
     """
     ids: list[int] = tokenizer(_prompt_text(tokenizer, history, thinking), add_special_tokens=False)["input_ids"]
     return ids
+
+
+def text_between_turns(tokenizer: Any, history: Sequence[Message], *, thinking: bool = False) -> str:
+    """Return what the template writes from the end of the last utterance to the begin of the next one.
+
+    That is the end mark, the reply, and the mark of the utterance to come: with it, tokens that were sampled are
+    continued without being tokenized again.
+
+    Args:
+        tokenizer: see `encode_prompt`.
+        history: ends with an utterance of the assistant's and the reply to it.
+        thinking: see `encode_prompt`.
+    """
+    *before, _, reply = history
+    probed = (*before, Message(role="assistant", content=_PROBE), reply)
+    return _prompt_text(tokenizer, probed, thinking).rpartition(_PROBE)[2]
 
 
 def encode_example(

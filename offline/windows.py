@@ -1,15 +1,25 @@
 """Windows: the last turns of a conversation that end with the agent's, as training examples."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from elicit_gym.offline.episodes import OfflineEpisode
 from elicit_gym.types import Message
 
-__all__ = ["Window", "WindowRules", "chat_template_counter", "count_simple_tokens", "make_windows", "system_line"]
+__all__ = [
+    "Window",
+    "WindowRules",
+    "chat_template_counter",
+    "count_simple_tokens",
+    "make_windows",
+    "system_line",
+    "windows_sha256",
+]
 
 TokenCounter = Callable[[Sequence[Message]], int]
 
@@ -129,6 +139,15 @@ def make_windows(
                 episode_id=episode.id,
                 step=step,
             )
+
+
+def windows_sha256(windows: Iterable[Window]) -> str:
+    """Return a hash of what windows say and earn, for manifests."""
+    whole = sha256()
+    for window in windows:
+        row = [window.block_id, [[m.role, m.content] for m in window.messages], window.return_to_go]
+        whole.update(json.dumps(row).encode("ascii"))
+    return whole.hexdigest()
 
 
 def window_to_row(window: Window, *, experimental: bool = True) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["clean_content"]
+__all__ = ["clean_content", "spoken"]
 
 _CLOSED_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _OPEN_THINK = re.compile(r"<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
@@ -42,3 +42,9 @@ def clean_content(content: str | None, reasoning: str | None, finish_reason: str
     if not text:
         flags.append("only_reasoning" if reasoning and reasoning.strip() else "empty")
     return text, tuple(flags)
+
+
+def spoken(text: str) -> str:
+    """Return a local model's text as an utterance: deliberation cut off, an ellipsis where nothing is left."""
+    cleaned, _ = clean_content(text, None, "stop")
+    return cleaned or "..."

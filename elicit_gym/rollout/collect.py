@@ -41,6 +41,7 @@ def collect_episodes(
     backend: Backend | None = None,
     out: str | Path | None = None,
     resume: bool = False,
+    keep: bool = True,
     progress: bool = False,
 ) -> list[EpisodeRecord]:
     """Roll out a policy over scenarios and repeats.
@@ -59,6 +60,7 @@ def collect_episodes(
         backend: runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
         out: a folder to write ``episodes.jsonl`` and ``manifest.json`` to.
         resume: go on with the run in `out`; its finished episodes are not made again.
+        keep: False returns nothing and holds nothing in memory: the records are in `out`.
         progress: show a progress bar.
 
     Returns:
@@ -81,6 +83,7 @@ def collect_episodes(
         backend=backend,
         out=out,
         resume=resume,
+        keep=keep,
         progress=progress,
     )
     return records
@@ -98,6 +101,7 @@ def collect_policies(
     backend: Backend | None = None,
     out: str | Path | None = None,
     resume: bool = False,
+    keep: bool = True,
     progress: bool = False,
 ) -> tuple[list[EpisodeRecord], dict[str, Any]]:
     """Roll out several policies on the same units; see `collect_episodes`.
@@ -109,6 +113,8 @@ def collect_policies(
         raise SettingError(
             f"Collecting episodes: expected repeats and concurrency of 1 or more, got {repeats} and {concurrency}."
         )
+    if not keep and out is None:
+        raise SettingError("Collecting episodes: expected a folder for records that are not kept, got none. Give out.")
     kwargs = dict(env_kwargs or {})
     makers = [PolicyMaker(policy) for policy in policies]
     samples = [make() for make in makers]
@@ -137,7 +143,9 @@ def collect_policies(
         Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
     ]
     store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
-    done: dict[tuple[str, str, int], EpisodeRecord] = dict(store.records) if store else {}
+    done: dict[tuple[str, str, int], EpisodeRecord | None] = dict(store.take_records()) if store else {}
+    if not keep:
+        done = dict.fromkeys(done)
     todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
     stopped: list[str] = []
     runner = UnitRunner(env_id, kwargs, makers, seed)
@@ -151,7 +159,7 @@ def collect_policies(
                 if record.failure and record.failure.source == "budget":
                     stopped.append(record.failure.message)  # what is under way may still end; nothing new is begun
                     continue
-                done[record.unit] = record
+                done[record.unit] = record if keep else None
                 if store:
                     store.append(record)
                 advance()
@@ -162,7 +170,7 @@ def collect_policies(
     if store:
         write_json(store.folder / "manifest.json", manifest)
     keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [done[key] for key in keys if key in done], manifest
+    return [kept for key in keys if (kept := done.get(key)) is not None], manifest
 
 
 def _run(

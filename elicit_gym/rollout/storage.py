@@ -35,9 +35,6 @@ class RunStore:
         manifest: of this run.
         resume: go on with what is there.
 
-    Attributes:
-        records: what was there and counts, by unit.
-
     Raises:
         SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
         ManifestMismatchError: `resume` is on and the settings differ.
@@ -46,7 +43,7 @@ class RunStore:
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = folder
-        self.records: dict[tuple[str, str, int], EpisodeRecord] = {}
+        self._records: dict[tuple[str, str, int], EpisodeRecord] = {}
         self._lock = Lock()
         self._file: IO[str] | None = None
         path = folder / "episodes.jsonl"
@@ -64,7 +61,7 @@ class RunStore:
             records, good_bytes = _read_episodes(path)
             if path.exists():
                 os.truncate(path, good_bytes)  # a half-written last line goes, and its episode is redone
-            self.records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
+            self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_json(manifest_path, dict(manifest))
@@ -74,6 +71,11 @@ class RunStore:
                 f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
             ) from error
 
+    def take_records(self) -> dict[tuple[str, str, int], EpisodeRecord]:
+        """Return what was there and counts, by unit; the store keeps it no longer."""
+        taken, self._records = self._records, {}
+        return taken
+
     def append(self, record: EpisodeRecord) -> None:
         """Write one record and flush it; safe from several threads."""
         line = json.dumps(record.to_row()) + "\n"
@@ -81,7 +83,6 @@ class RunStore:
             assert self._file is not None
             self._file.write(line)
             self._file.flush()
-            self.records[record.unit] = record
 
     def close(self) -> None:
         """Close the file."""

@@ -14,6 +14,7 @@ import pytest
 
 from elicit_gym import EpisodeRecord, collect_episodes
 from elicit_gym.agents import load_policy
+from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.registry import JUDGES
 from elicit_gym.rollout import collect, workers
@@ -203,3 +204,11 @@ def test_a_second_ctrl_c_does_not_wait(tmp_path: Path) -> None:
     assert "killed" in errors
     assert "Traceback" not in errors
     json.loads((tmp_path / "run" / "manifest.json").read_text())
+
+
+def test_records_need_not_be_kept(tmp_path: Path) -> None:
+    kept = run(Chooser(), 4)
+    assert run(Chooser(), 4, out=tmp_path / "run", keep=False) == []
+    assert sorted(load_run(tmp_path / "run")[0], key=lambda r: r.unit) == sorted(kept, key=lambda r: r.unit)
+    with pytest.raises(SettingError, match="Give out"):
+        run(Chooser(), 4, keep=False)

@@ -1,0 +1,29 @@
+"""What an OpenEnv client and server say to each other about InfoQuest."""
+
+from openenv.core.env_server.types import Action, Observation
+
+__all__ = ["Heard", "Say"]
+
+
+class Say(Action):
+    """The agent's utterance.
+
+    Attributes:
+        message: not blank.
+    """
+
+    message: str
+
+
+class Heard(Observation):
+    """The chat so far; nothing of the hidden context or the checklist is in it.
+
+    Attributes:
+        messages: role and content of each, oldest first.
+        terminated: every checklist item is satisfied.
+        truncated: the last turn is over without that.
+    """
+
+    messages: list[dict[str, str]]
+    terminated: bool = False
+    truncated: bool = False
