@@ -30,8 +30,9 @@ class RowNoise:
         """Return the scores to take the largest of, shape (B, V)."""
         import torch
 
-        noise = torch.stack([torch.rand(scores.shape[1], generator=g) for g in self._generators])  # (B, V)
-        gumbel = -torch.log(-torch.log(noise.clamp(min=1e-20)).clamp(min=1e-20))
+        size = scores.shape[1]
+        drawn = [torch.empty(size).exponential_(generator=generator) for generator in self._generators]
+        gumbel = -torch.log(torch.stack(drawn).clamp(min=1e-20))  # (B, V)
         noisy: torch.Tensor = scores.float() / self._temperature + gumbel.to(scores.device)
         return noisy
 

@@ -198,7 +198,7 @@ def _run(
 
 def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
     """Say whether all work is Python's own, which threads do not speed up, and can go to other processes."""
-    from loky import cloudpickle
+    import cloudpickle
 
     scripted = isinstance(runner.sample.user_simulator, ScriptedUserSimulator)
     if not scripted or not isinstance(runner.sample.judge, ScriptedJudge) or runner.env_id not in ENV_IDS:
