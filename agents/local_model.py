@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.sampling import RowNoise, generate, pad_left
+from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
+from elicit_gym.agents.training_data import collate
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.llm.content import spoken
 from elicit_gym.llm.prompts import Prompt
@@ -165,6 +166,7 @@ class LocalPolicy:
         self._batch_size = batch_size
         self._thinking = thinking
         self._seed = 0
+        self._checked = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalPolicy":
         # Workers share the model; only the episode's seed is theirs.
@@ -227,6 +229,8 @@ class LocalPolicy:
         """
         import torch
 
+        from elicit_gym.agents.policy_and_value import action_log_probs, check_output_layer
+
         examples = [
             encode_example(self.tokenizer, self._with_system(history), action, thinking=self._thinking, end=self._end)
             for history, action in zip(histories, actions, strict=True)
@@ -238,30 +242,22 @@ class LocalPolicy:
                 f"Scoring with {self.name}: expected at most {limit} tokens (the model's context), got {longest}. "
                 "Leave out longer windows, or shorten the history."
             )
+        if not self._checked:
+            check_output_layer(self.model)
+            self._checked = True
         scores: list[LogProb | None] = [None] * len(examples)
         order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            rows = [examples[i] for i in chosen]
-            input_ids, attention = pad_left(
-                [row.input_ids for row in rows], self.tokenizer.pad_token_id, self.model.device
-            )
-            width = input_ids.shape[1]
-            spans = []
-            for row in rows:
-                shift = width - len(row.input_ids)
-                spans.append((shift + row.action_start, shift + row.end + int(with_end)))
-            first = min(begin for begin, _ in spans)
+            batch = collate([(examples[i], 0.0) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
+            counted = batch.action_mask
+            if not with_end:
+                ends = torch.tensor([examples[i].end for i in chosen], device=counted.device)
+                counted[torch.arange(len(chosen), device=counted.device), ends] = 0
             with torch.inference_mode():
-                # Logits only from the first action on: the prompt's would be most of the memory.
-                logits = self.model(
-                    input_ids=input_ids, attention_mask=attention, logits_to_keep=width - first + 1
-                ).logits
-            logits = logits[:, -(width - first + 1) : -1].float()
-            picked = torch.gather(logits, 2, input_ids[:, first:, None]).squeeze(2) - logits.logsumexp(2)
-            for row_index, (i, (begin, end)) in enumerate(zip(chosen, spans, strict=True)):
-                part = picked[row_index, begin - first : end - first]
-                scores[i] = LogProb(float(part.sum()), int(part.numel()))
+                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted)
+            for i, total, count in zip(chosen, totals.tolist(), counts.tolist(), strict=True):
+                scores[i] = LogProb(total, int(count))
         return [score for score in scores if score is not None]
 
     def count_prompt_tokens(self, histories: Sequence[ChatHistory]) -> list[int]:

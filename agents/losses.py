@@ -1,6 +1,6 @@
 """AWR's losses as pure functions of tensors."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
@@ -9,7 +9,7 @@ __all__ = ["advantage_weights", "policy_loss", "sequence_log_probs", "value_loss
 
 
 def sequence_log_probs(
-    hidden: "torch.Tensor", output_weight: "torch.Tensor", input_ids: "torch.Tensor", action_mask: "torch.Tensor"
+    hidden: "torch.Tensor", output_layer: Any, input_ids: "torch.Tensor", action_mask: "torch.Tensor"
 ) -> "tuple[torch.Tensor, torch.Tensor]":
     """Return the summed log probability of each action, and its number of tokens.
 
@@ -17,7 +17,7 @@ def sequence_log_probs(
 
     Args:
         hidden: last hidden states, shape (B, T, H).
-        output_weight: of the output embedding, shape (V, H).
+        output_layer: from hidden states (N, H) to logits (N, V).
         input_ids: shape (B, T).
         action_mask: 1 at the action's tokens, its end token included; shape (B, T). Nothing at position 0.
 
@@ -30,7 +30,7 @@ def sequence_log_probs(
     import torch
 
     rows, columns = action_mask[:, 1:].nonzero(as_tuple=True)  # (N,): the token at column + 1 is predicted at column
-    logits = hidden[rows, columns] @ output_weight.T  # (N, V)
+    logits = output_layer(hidden[rows, columns])  # (N, V)
     targets = input_ids[rows, columns + 1]
     token_log_probs = -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="none")  # (N,)
     zeros = torch.zeros(input_ids.shape[0], device=hidden.device, dtype=token_log_probs.dtype)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["RowNoise", "generate", "pad_left"]
+__all__ = ["RowNoise", "generate"]
 
 
 class RowNoise:
@@ -37,7 +37,7 @@ class RowNoise:
         return noisy
 
 
-def pad_left(rows: Sequence[Sequence[int]], pad_token_id: int, device: Any) -> "tuple[torch.Tensor, torch.Tensor]":
+def _pad_left(rows: Sequence[Sequence[int]], pad_token_id: int, device: Any) -> "tuple[torch.Tensor, torch.Tensor]":
     """Return input ids and attention mask, shapes (B, T)."""
     import torch
 
@@ -68,7 +68,7 @@ def generate(
     """
     import torch
 
-    input_ids, attention = pad_left(rows, tokenizer.pad_token_id, model.device)
+    input_ids, attention = _pad_left(rows, tokenizer.pad_token_id, model.device)
     with torch.inference_mode():
         out = model.generate(
             input_ids=input_ids,

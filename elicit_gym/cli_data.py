@@ -57,7 +57,14 @@ def _corpus(name: str, path: Path | None, split: str | None, domain: str | None,
 
 
 def _reward(
-    name: str, ner_model: str, cache: Path | None, processes: int, corpus: "Corpus", published: bool
+    name: str,
+    ner_model: str,
+    cache: Path | None,
+    processes: int,
+    corpus: "Corpus",
+    published: bool,
+    spread: str = "local",
+    address: str | None = None,
 ) -> "DialogueReward":
     """Make the reward; read all entities first, in batches and with a bar, since they are what takes long."""
     from elicit_gym.offline.merging import merge_turns
@@ -67,8 +74,10 @@ def _reward(
 
     if name != "factual_novelty":
         return DIALOGUE_REWARDS.make(name)
-    reader = EntityReader(ner_model, cache=cache, num_processes=processes)
-    chunk = 8
+    on_ray = spread == "ray"
+    reader = EntityReader(ner_model, cache=cache, num_processes=processes, on_ray=on_ray, address=address)
+    # Enough texts at a time that several processes pay: a dialogue has some 170 turns.
+    chunk = 8 if processes == 1 and not on_ray else 64
     with progress_bar("entities, dialogues", len(corpus), show=True) as advance:
         for start in range(0, len(corpus), chunk):
             part = corpus[start : start + chunk]
@@ -196,15 +205,18 @@ def build_command(
     processes: ProcessesOption = 1,
     published: PublishedOption = False,
     gamma: GammaOption = 0.9,
+    backend: o.BackendOption = "local",
+    address: o.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
     from elicit_gym.offline.arrow import write_episodes
     from elicit_gym.offline.episodes import episode_of_dialogue
     from elicit_gym.rollout.storage import write_json
 
+    o.check_backend(backend, address)
     loaded = _corpus(corpus, path, split, domain, commercial)
     with o.stoppable("Entities read so far are in the cache, if one was named; run the command again to go on."):
-        made = _reward(reward, ner_model, cache, processes, loaded, published)
+        made = _reward(reward, ner_model, cache, processes, loaded, published, backend, address)
         write_episodes((episode_of_dialogue(d, made, gamma=gamma, published=published) for d in loaded), out)
     manifest: dict[str, Any] = {
         "corpus": loaded.name, "split": split, "domain": domain, "commercial": commercial, "dialogues": len(loaded),

