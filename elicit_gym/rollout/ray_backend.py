@@ -1,6 +1,7 @@
 """Episodes over a Ray cluster: policies loaded once an actor, records streamed back as they are made."""
 
 import logging
+import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,11 +34,15 @@ def connect(address: str | None = None) -> Any:
         raise MissingExtraError("Spreading work over a cluster", "ray") from error
     if not ray.is_initialized():
         try:
+            host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+            if host and port.isdigit():
+                # Ray itself would knock for a minute, without a word.
+                socket.create_connection((host, int(port)), timeout=5).close()
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise SettingError(
                 f"Connecting to Ray: expected a cluster at {address!r}, got {type(error).__name__}: "
-                f"{str(error)[:200]} Start one with: ray start --head"
+                f"{str(error)[:200]}. Start one with: ray start --head"
             ) from error
     return ray
 

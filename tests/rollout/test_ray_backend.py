@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,18 @@ def test_a_cluster_that_loses_every_worker_is_one_clear_error(tmp_path: Path, mo
     monkeypatch.setattr("elicit_gym.rollout.ray_backend.MAX_LOSSES", 1)
     with pytest.raises(SettingError, match="expected actors that live, lost 2 in a row"):
         collect_episodes(Hopeless(tmp_path), scenario_ids=IDS[:1], backend=RayBackend(num_actors=1))
+
+
+def test_no_cluster_is_told_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "elicit_gym.cli", "compare", "naive", "--backend", "ray", "--address"]
+    for address in ("127.0.0.1:1", "auto"):
+        environment = {**os.environ, "RAY_TMPDIR": str(tmp_path)}  # not the cluster of this test's own process
+        done = subprocess.run(
+            [*command, address], capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == 2
+        assert f"expected a cluster at '{address}'" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_mistakes() -> None:
