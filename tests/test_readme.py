@@ -42,6 +42,9 @@ def test_numbers_are_read_from_the_results() -> None:
     throughput, judge = results["env_throughput"], results["judge_agreement"]
     offline, windows = results["offline_pipeline"], results["yield_sample"]["windows"]
     training = results["train_throughput"]
+    pilot, evaluation = results["yield_pilot"], results["evaluation_throughput"]
+    peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
+    scored = evaluation["perplexity"]
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
@@ -55,6 +58,21 @@ def test_numbers_are_read_from_the_results() -> None:
         *(f"| {row['segments']:,} / " for row in (*windows["by_domain"].values(), windows["total"])),
         *(f"| {row['reward_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
         f"{training['awr_of_trl_sft']}× / {training['awr_of_plain']}×; {training['awr_peak_of_plain']}",
+        f"{scored['ours_of_package_as_shipped']}× / {scored['ours_of_package_loop']}×; "
+        f"{evaluation['progression']['ours_of_package']}×",
+        *(
+            f"{pilot['tables'][metric][row]['all']['value']:.{digits}f} ["
+            for metric, digits in (("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
+            for row in ("real", "prompted", "SFT", "AWR")
+        ),
+        *(
+            f"{pilot['infoquest']['policies'][row]['return']['value']:.2f}"
+            for row in ("base", "prompted", "SFT", "AWR")
+        ),
+        f"{grpo['conversations_a_step']} conversations | {grpo['seconds_a_step']} |",
+        f"| {peers['steps_per_second']['elicit_gym']:,} / ",
+        *(f"| {row['elicit_gym']} / {row['verifiers']} / " for row in peers["rollouts_per_second"]),
+        f"{flat['concurrent']['episodes']:,}, {flat['concurrent']['lost']}, {flat['concurrent']['doubled']};",
         f"{judge['embedding_judge']['kappa_on_test']:.2f}",
         f"{min(p['ours_litellm_rate_of_bare'] for p in points):.2f}; {max(p['own_cpu_ms_a_call'] for p in points):.2f} ms",
         f"a kappa of {judge['derived_cues']['kappa_with_hand_written_cues_on_all_pairs']:.2f} only",

@@ -14,17 +14,18 @@ import torch
 
 from elicit_gym.agents import awr, load_policy
 from elicit_gym.agents.awr import AWRConfig, train_awr
-from elicit_gym.agents.checkpoint import latest_checkpoint, read_config
-from elicit_gym.agents.local_model import LocalPolicy
+from elicit_gym.agents.checkpoint import latest_checkpoint, read_config, save_policy
+from elicit_gym.agents.local_model import LocalPolicy, load_model
 from elicit_gym.agents.losses import advantage_weights, policy_loss, sequence_log_probs, value_loss
 from elicit_gym.agents.policy_and_value import PolicyAndValue
 from elicit_gym.agents.sft import train_sft
 from elicit_gym.agents.training_data import collate, encode_windows, length_grouped
 from elicit_gym.agents.training_settings import TrainingSettings, set_checkpointing
 from elicit_gym.agents.value_head import load_value_head, make_value_head, save_value_head, value_positions
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.windows import Window, WindowRules
+from elicit_gym.types import Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.conftest import ROOT
 
@@ -297,3 +298,21 @@ def test_a_run_says_what_it_was_made_with(run: tuple[Path, dict[str, Any]]) -> N
 
 def test_head_starts_at_zero() -> None:
     assert float(make_value_head(8).weight.detach().abs().sum()) == 0
+
+
+def test_a_base_model_in_8_bit_acts_and_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bitsandbytes")
+    tokenizer = tiny_tokenizer()
+    save_policy(tmp_path / "base", tiny_model(tokenizer), tokenizer, {"base_model": ""})
+    model, tokenizer = load_model(str(tmp_path / "base"), load_in_8bit=True)
+    assert model.model.layers[0].mlp.gate_proj.weight.dtype == torch.int8
+    history = (Message(role="user", content="I keep bees."),)
+    whole = LocalPolicy(str(tmp_path / "base"))
+    quantized = LocalPolicy(model, tokenizer=tokenizer)
+    assert quantized.log_prob(history, "Why?") == pytest.approx(whole.log_prob(history, "Why?"), rel=0.05)
+    log = train_awr(model.train(), tokenizer, WINDOWS[:8], tmp_path / "out", config=FAST)
+    assert all(math.isfinite(row["loss"]) for row in log["steps"])
+    assert load_policy(str(tmp_path / "out" / "best")).act(history)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="8bit"):
+        load_model(str(tmp_path / "base"), load_in_8bit=True)
