@@ -10,6 +10,7 @@ from elicit_gym.registration import ENV_IDS, register_envs
 
 if TYPE_CHECKING:
     from elicit_gym.envs.infoquest import InfoQuestEnv
+    from elicit_gym.envs.infoquest_vector import InfoQuestVectorEnv
     from elicit_gym.episode import Episode, EpisodeRecord, Transition
     from elicit_gym.errors import ElicitGymError
     from elicit_gym.evaluation.compare import Comparison, compare
@@ -30,6 +31,7 @@ __all__ = [
     "Episode",
     "EpisodeRecord",
     "InfoQuestEnv",
+    "InfoQuestVectorEnv",
     "Message",
     "Policy",
     "Scenario",
@@ -51,6 +53,7 @@ _LAZY = {
     "Episode": "elicit_gym.episode",
     "EpisodeRecord": "elicit_gym.episode",
     "InfoQuestEnv": "elicit_gym.envs.infoquest",
+    "InfoQuestVectorEnv": "elicit_gym.envs.infoquest_vector",
     "Message": "elicit_gym.types",
     "Policy": "elicit_gym.policy",
     "Scenario": "elicit_gym.types",

@@ -52,6 +52,15 @@ def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pyt
     assert adapter == pytest.approx(plain, rel=1e-3)  # merging changes nothing
 
 
+def test_online_training_from_the_command_line(base: Path, tmp_path: Path) -> None:
+    small = ("--steps", 1, "--batch-size", 2, "--num-generations", 2, "--new-tokens", 3, "--max-turns", 1)
+    assert command("train", "grpo", base, "--out", tmp_path / "grpo", *small) == 0
+    assert len((tmp_path / "grpo" / "episodes" / "episodes.jsonl").read_text().splitlines()) == 2
+    assert command("compare", tmp_path / "grpo" / "best", "--max-turns", 1, "--repeats", 1, "--concurrency", 40,
+                   "--max-tokens", 2, "--out", tmp_path / "run") == 0  # fmt: skip
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -59,7 +68,15 @@ def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pyt
         (("train", "awr", "nowhere/at/all", "--out", "OUT"), "expected a hub id or a folder"),
         (("train", "sft", "BASE", "--out", "OUT", "--reward", "no_such"), "no_such"),
         (("train", "merge", "OUT", "--out", "OUT2"), "OUT"),
+        (
+            ("train", "awr", "BASE", "--out", "OUT", "--reward", "reply_length", "--gradient-checkpointing", "a"),
+            "selective",
+        ),
+        (("train", "grpo", "BASE", "--out", "OUT", "--temperature", "0"), "expected a temperature above 0"),
+        (("train", "grpo", "BASE", "--out", "OUT", "--batch-size", "3"), "multiple of num_generations"),
         (("evaluate-yield", "no-such-policy"), "Unknown policy"),
+        (("evaluate-yield", "naive", "--gamma", "2"), "expected --gamma above 0"),
+        (("evaluate-yield", "naive", "--resume"), "Name it with --out"),
     ],
 )
 def test_mistakes_are_one_line(
