@@ -63,7 +63,8 @@ def train_grpo(
     Args:
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
         tokenizer: with a chat template and an end token.
-        out: gets ``best`` (the policy at the end), ``episodes``, TRL's checkpoints and ``log.json``.
+        out: gets ``best`` (the policy at the end), ``episodes`` (with a folder for each of several processes), TRL's
+            checkpoints and ``log.json``.
         env_id: an InfoQuest environment.
         env_kwargs: its arguments.
         settings: see there.
@@ -131,23 +132,38 @@ class _Player:
         self.scenarios = self._parts.scenarios
         self._end = end_token_id(tokenizer)
         self._played = 0
-        manifest = make_manifest(
-            env_id=env_id, env_kwargs=env_kwargs, scenarios=self.scenarios, policies=["grpo"], privileged=[],
-            repeats=1, seed=settings.seed,
-            prompts={**prompt_hashes(self._parts.user_simulator), **prompt_hashes(self._parts.judge)},
-        )  # fmt: skip
-        self._store = RunStore(folder, manifest, resume=folder.exists())
+        self._folder = folder
+        self._store: RunStore | None = None
 
     def close(self) -> None:
-        self._store.close()
+        if self._store is not None:
+            self._store.close()
+
+    def _opened(self, accelerator: Any) -> RunStore:
+        """Open the store on the first call, when the process knows which of how many it is: each has a file."""
+        if self._store is None:
+            settings, parts = self._settings, self._parts
+            alone = accelerator.num_processes == 1
+            folder = self._folder if alone else self._folder / f"process-{accelerator.process_index}"
+            manifest = make_manifest(
+                env_id=self._env_id, env_kwargs=self._env_kwargs, scenarios=self.scenarios, policies=["grpo"],
+                privileged=[], repeats=1, seed=settings.seed,
+                prompts={**prompt_hashes(parts.user_simulator), **prompt_hashes(parts.judge)},
+            )  # fmt: skip
+            self._store = RunStore(folder, manifest, resume=folder.exists())
+        return self._store
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         """Play one conversation for each prompt; they come repeated `num_generations` times already."""
         import torch
 
         step = int(trainer.state.global_step)
-        model = trainer.accelerator.unwrap_model(trainer.model)
-        repeats = range(self._played, self._played + len(prompts))
+        accelerator = trainer.accelerator
+        model = accelerator.unwrap_model(trainer.model)
+        store = self._opened(accelerator)
+        # Numbers that no other conversation of the run has, in whichever process it is played: seeds derive from them.
+        first = self._played * accelerator.num_processes + accelerator.process_index
+        repeats = range(first, first + len(prompts) * accelerator.num_processes, accelerator.num_processes)
         self._played += len(prompts)
         episodes = [
             EpisodeUnderWay(
@@ -169,7 +185,7 @@ class _Player:
             model.train(was_training)
         records = [episode.record() for episode in episodes]
         for record in records:
-            self._store.append(record)
+            store.append(record)
         return {
             "prompt_ids": [t.prompt_ids for t in tokens],
             "completion_ids": [t.completion_ids for t in tokens],

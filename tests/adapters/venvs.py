@@ -1,7 +1,9 @@
 """A virtual environment with a package that cannot live beside ours, made once and kept in the tests' cache."""
 
+import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 
@@ -19,9 +21,14 @@ def python_with(*requirements: str) -> Path:
         command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*command, *requirements], check=True, timeout=900)
         (folder / "done").touch()
-    # Our own package as it is now: built and installed anew, its dependencies only where they are missing.
-    subprocess.run(
-        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)],
-        check=True, timeout=900,
-    )  # fmt: skip
+    # Our own package as it is now, its dependencies only where they are missing. From a copy: building writes build/
+    # into the source tree.
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "source"
+        unwanted = shutil.ignore_patterns(".git", "build", "*.egg-info", "__pycache__", "elicit-gym-runs")
+        shutil.copytree(ROOT, source, symlinks=True, ignore=unwanted)
+        subprocess.run(
+            [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(source)],
+            check=True, timeout=900,
+        )  # fmt: skip
     return python

@@ -59,8 +59,9 @@ class _State:
 class _Trainer:
     """As much of a trainer as a player looks at."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, num_processes: int = 1, process_index: int = 0) -> None:
         self.model, self.state, self.accelerator = model, _State(), self
+        self.num_processes, self.process_index = num_processes, process_index
 
     def unwrap_model(self, model: Any) -> Any:
         return model
@@ -97,6 +98,22 @@ def test_a_rollout_is_on_policy_and_kept(tmp_path: Path) -> None:
     again = _Player(tokenizer, "elicit_gym/InfoQuest-v0", {"max_turns": 3}, settings, tmp_path / "again")
     assert again(["00-a", "00-a", "07-b", "07-b"], _Trainer(model)) == rolled  # seeds derive from the unit
     again.close()
+
+
+def test_processes_play_conversations_of_their_own(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer).eval()
+    settings = GRPOSettings(max_new_tokens=4, batch_size=2, num_generations=2)
+    seen = []
+    for index in range(2):
+        player = _Player(tokenizer, "elicit_gym/InfoQuest-v0", {"max_turns": 1}, settings, tmp_path / "episodes")
+        for _ in range(2):
+            player(["00-a", "00-a"], _Trainer(model, 2, index))
+        player.close()
+        records, _ = load_run(tmp_path / "episodes" / f"process-{index}")
+        seen += [(record.repeat, record.seed) for record in records]
+    assert len(set(seen)) == len(seen) == 8
+    assert sorted(repeat for repeat, _ in seen) == list(range(8))
 
 
 def test_it_trains_and_the_policy_loads_like_any_other(tmp_path: Path) -> None:
