@@ -26,6 +26,9 @@ from elicit_gym.rollout.storage import write_json
 
 __all__ = ["AWRConfig", "train_awr"]
 
+KEEPS_ALL = 0.6
+"""Batches of at most this share of the longest one are not checkpointed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AWRConfig(TrainingSettings):
@@ -118,6 +121,7 @@ def train_awr(
         out.mkdir(parents=True, exist_ok=True)
         write_json(out / MANIFEST, manifest)
     set_seed(config.seed)
+    checkpoint_layers = set_checkpointing(model, config)
     module: Any = PolicyAndValue(_with_lora(model, config), config.value_input)
     optimizer = torch.optim.AdamW(
         [
@@ -127,6 +131,8 @@ def train_awr(
         weight_decay=0.0,
     )
     lengths = [len(example.input_ids) for example, _ in encoded]
+    # The longest batch makes the peak: shorter ones may keep all they have, and cost no time.
+    roomy = KEEPS_ALL * config.batch_size * max(lengths) if config.gradient_checkpointing == "selective" else 0
     per_step = config.batch_size * accelerator.num_processes
     batches_an_epoch = -(-len(encoded) // per_step)
     total = config.max_steps or max(1, config.epochs * batches_an_epoch)
@@ -196,6 +202,7 @@ def train_awr(
             for share, batch in zip(shares, iterate(encoded, filled, pad, device), strict=True):
                 # Dropout derives from (seed, step), so that a resumed run draws what an unbroken one draws.
                 torch.manual_seed(config.seed * 1_000_003 + step)
+                checkpoint_layers(batch.input_ids.numel() > roomy)
                 with accelerator.accumulate(module):
                     log_probs, counts, values, returns = forward(batch)
                     if config.weighted:
@@ -264,7 +271,6 @@ def _scale(returns: Sequence[float], config: AWRConfig) -> tuple[float, float]:
 
 
 def _with_lora(model: Any, config: AWRConfig) -> Any:
-    set_checkpointing(model, config)
     adapter = lora_config(config)
     if adapter is None:
         return model

@@ -1,5 +1,6 @@
 """What every way of training depends on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -65,20 +66,30 @@ def lora_config(settings: TrainingSettings) -> Any:
     )
 
 
-def set_checkpointing(model: Any, settings: TrainingSettings) -> None:
+def set_checkpointing(model: Any, settings: TrainingSettings) -> Callable[[bool], None]:
     """Let a model keep less for the backward pass, as the settings say.
+
+    Returns:
+        A switch: with False the model keeps all until it is switched on again.
 
     References:
         Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost"; PyTorch's selective activation
         checkpointing.
     """
     if settings.gradient_checkpointing == "none":
-        return
+        return lambda on: None
     how: dict[str, Any] = {"use_reentrant": False}
     if settings.gradient_checkpointing == "selective":
         how["context_fn"] = _selective
     model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how)
     model.enable_input_require_grads()
+    layers = [module for module in model.modules() if getattr(module, "gradient_checkpointing", False)]
+
+    def switch(on: bool) -> None:
+        for layer in layers:
+            layer.gradient_checkpointing = on
+
+    return switch
 
 
 def _selective() -> Any:

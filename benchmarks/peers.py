@@ -72,8 +72,9 @@ def textarena(game: str, action: str) -> float:
 
 def gem_number_game() -> float:
     import gem
+    import gem.envs  # registers the games
 
-    env = gem.make("game:GuessTheNumber-v0")
+    env = gem.make("game:GuessTheNumber-v0-hard")
     env.reset()
     count, start = 0, time.perf_counter()
     while time.perf_counter() - start < SECONDS:
@@ -114,6 +115,7 @@ def main() -> None:
             games[game] = f"not measured: {type(error).__name__}: {str(error)[:80]}"
     rates = [rate for rate in games.values() if isinstance(rate, int)]
     steps = median(ours() for _ in range(3))
+    numbers = gem_number_game()
     python = python_with("verifiers==0.4.0")
     rollouts = []
     with latency_server(LATENCY) as api_base:
@@ -135,7 +137,7 @@ def main() -> None:
         {
             "peers": {name: version(name) for name in ("textarena", "gem-llm", "gymnasium")} | {"verifiers": "0.4.0"},
             "steps_per_second": {
-                "elicit_gym": round(steps), "textarena": games, "gem_number_game": round(gem_number_game()),
+                "elicit_gym": round(steps), "textarena": games, "gem_number_game": round(numbers),
             },
             "ours_of_textarena_median": round(steps / median(rates), 1),
             "ours_of_textarena_fastest": round(steps / max(rates), 1),

@@ -275,7 +275,11 @@ def test_what_is_kept_for_the_backward_pass_changes_no_gradient(how: Any) -> Non
     gradients = []
     for setting in ("none", how):
         model = tiny_model(tokenizer).train()
-        set_checkpointing(model, TrainingSettings(gradient_checkpointing=setting))
+        switch = set_checkpointing(model, TrainingSettings(gradient_checkpointing=setting))
+        switch(False)
+        assert not model.is_gradient_checkpointing
+        switch(True)
+        assert model.is_gradient_checkpointing == (setting != "none")
         log_probs, _, _ = PolicyAndValue(model, "history")(batch.input_ids, batch.action_mask)
         log_probs.sum().backward()
         gradients.append([p.grad for p in model.parameters() if p.grad is not None])
