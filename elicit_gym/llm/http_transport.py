@@ -1,7 +1,10 @@
 """Calls to an OpenAI-compatible server without litellm in between: opt-in, for when litellm's own CPU is the limit."""
 
+import asyncio
 import os
+import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError
@@ -33,6 +36,9 @@ class HTTPTransport:
         self._connections = connections
         self._session: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_session": None}  # connections stay behind where a policy goes to another process
+
     def check(self) -> None:
         """Raise if the server cannot be reached or the key is missing."""
         self._headers()
@@ -61,6 +67,8 @@ class HTTPTransport:
                 connector=aiohttp.TCPConnector(limit=self._connections),
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
             )
+            # Closed with the transport, or at the process's end, and not left to warn about itself.
+            weakref.finalize(self, _close, self._session, asyncio.get_running_loop())
         body = {"model": self.model, "messages": messages, **parameters}
         try:
             async with self._session.post(
@@ -104,3 +112,16 @@ class HTTPTransport:
                 f"Calling {self.model}: the answer is no chat completion ({type(error).__name__}: {error}).",
                 retriable=True,
             ) from error
+
+
+def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
+    if session.closed or not loop.is_running():
+        return
+    closing = asyncio.run_coroutine_threadsafe(session.close(), loop)
+    try:
+        inside = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        inside = False
+    if not inside:  # the loop cannot wait for itself
+        with suppress(TimeoutError):
+            closing.result(timeout=2)

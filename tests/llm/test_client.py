@@ -1,6 +1,8 @@
 """Calls over real HTTP: retries, failures that end a run, limits, budget, cache; through litellm and without it."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -241,3 +243,21 @@ def test_a_test_double_is_a_chat_model() -> None:
     texts = [a.text if isinstance(a, ChatResponse) else type(a).__name__ for a in answers]
     assert texts == ["one", "ModelFailure", "three", "ModelFailure"]
     assert isinstance(answers[1], EpisodeFailure)
+
+
+def test_connections_are_closed_at_the_end_and_stay_behind_when_a_model_travels() -> None:
+    with FaultServer() as server:
+        code = (
+            "import asyncio, pickle, sys\n"
+            "from elicit_gym.llm.make import make_chat_model\n"
+            "from elicit_gym.llm.types import ChatRequest\n"
+            "from elicit_gym.types import Message\n"
+            "hello = ChatRequest(messages=(Message(role='user', content='Hello'),))\n"
+            f"model = make_chat_model('tiny', api_base={server.api_base!r}, transport='http')\n"
+            "print(model.complete(hello).text)\n"
+            "print(pickle.loads(pickle.dumps(model)).complete(hello).text)\n"
+            "del model\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.splitlines() == ["What holds you back the most?"] * 2, done.stderr
+    assert done.stderr == ""
