@@ -1,7 +1,6 @@
 """`train` and `evaluate-yield`, from a base model to a merged one, as a user types them."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,9 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from elicit_gym.agents.checkpoint import save_policy
-from elicit_gym.cli import main
 from tests.agents.test_yield_evaluation import MINILM
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+from tests.commands import command
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +19,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = tiny_tokenizer()
     save_policy(folder, tiny_model(tokenizer), tokenizer, {"base_model": ""})
     return folder
-
-
-def command(*arguments: object) -> int:
-    """Run the command line in this process (torch is slow to import) and return its exit status."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["elicit-gym", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-    return int(stop.value.code or 0)
 
 
 def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

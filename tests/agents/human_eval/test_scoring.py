@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,9 +14,9 @@ from elicit_gym.agents.human_eval.forms import answer_columns, write_batch
 from elicit_gym.agents.human_eval.scales import PAPER_TABLE_9, SCALES
 from elicit_gym.agents.human_eval.table import score_ratings
 from elicit_gym.agents.human_eval.tasks import make_tasks, read_key
-from elicit_gym.cli import main
 from elicit_gym.errors import SettingError, StorageError
 from tests.agents.human_eval.test_tasks import SOURCES, samples
+from tests.commands import command
 
 QUALITY = {"real": 4, "prompted": 5, "sft": 3, "awr": 2}
 
@@ -146,14 +145,6 @@ def test_what_cannot_be_scored(batch: Path, tmp_path: Path) -> None:
     empty = [{"WorkerId": "w", "Input.task_id": "x"}]
     with pytest.raises(StorageError, match="unknown task 'x'"):
         read_answers([write(tmp_path / "x.csv", empty)], key)
-
-
-def command(*arguments: object) -> int:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["elicit-gym", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-    return int(stop.value.code or 0)
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
