@@ -1,7 +1,7 @@
 """Next-turn evaluation on YIELD's windows: the paper's Tables 6, 7 and 8, with intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ import numpy as np
 from elicit_gym.agents.yield_answers import Answer, AnswerFile
 from elicit_gym.agents.yield_metrics import Encoder
 from elicit_gym.agents.yield_numbers import METRICS, Numbers, TokenCounter, WindowNumbers, by_domain, paired_differences
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
 from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.offline.windows import Window
 from elicit_gym.policy import BatchPolicy, Policy
 from elicit_gym.rollout.progress import progress_bar
+from elicit_gym.types import ChatHistory
 
 __all__ = ["NextTurnResult", "YieldEvaluation", "evaluate_yield"]
 
@@ -26,13 +27,15 @@ class NextTurnResult:
 
     Attributes:
         name: of the policy; ``real`` and ``shuffled`` are the references.
-        utterances: one for each window.
+        utterances: one for each window; None where the policy failed.
+        failures: why, by the window's index.
         log_probs, num_tokens: of the *human's* utterance under this policy; None where it cannot score text.
         prompt_tokens: how much the policy read before it spoke; None where it does not tell.
     """
 
     name: str
-    utterances: tuple[str, ...]
+    utterances: tuple[str | None, ...]
+    failures: Mapping[int, str] = field(default_factory=dict)
     log_probs: tuple[float, ...] | None = None
     num_tokens: tuple[int, ...] | None = None
     prompt_tokens: tuple[int, ...] | None = None
@@ -64,6 +67,7 @@ class YieldEvaluation:
                 for metric, rows in self.tables.items()
             },
             "differences": [dict(difference) for difference in self.differences],
+            "failed": {result.name: len(result.failures) for result in self.results if result.failures},
         }
 
 
@@ -97,6 +101,8 @@ def evaluate_yield(
 
     Raises:
         SettingError: there are no windows, or two policies have one name.
+        FatalModelError: no call to a policy's model can succeed. A single call that fails makes its window missing for
+            that policy.
 
     References:
         YIELD, Section 5 and 6.5. Progression of a window is that of its turns with the last one replaced.
@@ -154,6 +160,7 @@ def _ask(policy: Policy, windows: Sequence[Window], store: AnswerFile | None, pr
     return NextTurnResult(
         name=policy.name,
         utterances=tuple(answer.said for answer in ordered),
+        failures={answer.index: answer.failure or "" for answer in ordered if answer.said is None},
         log_probs=tuple(log_probs) or None,
         num_tokens=tuple(num_tokens) or None,
         prompt_tokens=tuple(prompt_tokens) or None,
@@ -162,17 +169,39 @@ def _ask(policy: Policy, windows: Sequence[Window], store: AnswerFile | None, pr
 
 def _answer(policy: Policy, windows: Sequence[Window], indexes: Sequence[int]) -> list[Answer]:
     histories = [window.context for window in windows]
-    said = policy.act_batch(histories) if isinstance(policy, BatchPolicy) else [policy.act(h) for h in histories]
+    said = _say(policy, histories)
     score, count = getattr(policy, "log_prob_batch", None), getattr(policy, "count_prompt_tokens", None)
     scored = score(histories, [window.action for window in windows]) if score is not None else [None] * len(windows)
     read = count(histories) if count is not None else [None] * len(windows)
     return [
         Answer(
-            policy=policy.name, index=i, said=text, prompt_tokens=tokens,
+            policy=policy.name, index=i, prompt_tokens=tokens,
+            said=None if isinstance(text, EpisodeFailure) else text,
+            failure=str(text) if isinstance(text, EpisodeFailure) else None,
             log_prob=s.total if s is not None else None, num_tokens=s.num_tokens if s is not None else None,
         )
         for i, text, s, tokens in zip(indexes, said, scored, read, strict=True)
     ]  # fmt: skip
+
+
+def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | EpisodeFailure]:
+    """Ask for all at once; where that fails, one by one, so that a window that cannot be answered spoils no other."""
+    if isinstance(policy, BatchPolicy):
+        try:
+            return list(policy.act_batch(histories))
+        except FatalModelError:
+            raise
+        except EpisodeFailure:
+            pass
+    said: list[str | EpisodeFailure] = []
+    for history in histories:
+        try:
+            said.append(policy.act(history))
+        except FatalModelError:
+            raise
+        except EpisodeFailure as error:
+            said.append(error)
+    return said
 
 
 def _measure(result: NextTurnResult, meter: WindowNumbers) -> Numbers:

@@ -24,14 +24,16 @@ class Answer:
     Attributes:
         policy: its name.
         index: of the window.
-        said: the utterance.
+        said: the utterance; None where the policy failed.
+        failure: why it failed.
         log_prob, num_tokens: of the human's utterance; None where the policy cannot score text.
         prompt_tokens: None where the policy does not tell.
     """
 
     policy: str
     index: int
-    said: str
+    said: str | None
+    failure: str | None = None
     log_prob: float | None = None
     num_tokens: int | None = None
     prompt_tokens: int | None = None
@@ -97,8 +99,10 @@ class AnswerFile:
         self._path.touch()
 
     def known(self, policy: str) -> dict[int, Answer]:
-        """Return the answers of a policy, by the window's index."""
-        return {index: answer for (name, index), answer in self._known.items() if name == policy}
+        """Return the answers of a policy, by the window's index; failures are tried again, and not among them."""
+        return {
+            index: answer for (name, index), answer in self._known.items() if name == policy and answer.said is not None
+        }
 
     def append(self, answers: Sequence[Answer]) -> None:
         """Write answers, and flush them."""

@@ -108,7 +108,7 @@ def _lengths(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
     figure = Figure(figsize=(8.4, 3.3), layout="constrained")
     axes = figure.subplots()
     for name, numbers in result.numbers.items():
-        lengths = np.sort(numbers["response_length"])
+        lengths = np.sort(numbers["response_length"][~np.isnan(numbers["response_length"])])
         shares = np.arange(1, len(lengths) + 1) / len(lengths)
         dashed = "--" if name in REFERENCES else "-"
         axes.step(lengths, shares, where="post", color=colours[name], lw=1.8, ls=dashed, label=name)

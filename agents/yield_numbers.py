@@ -53,19 +53,20 @@ class WindowNumbers:
             dtype=np.float64,
         )
 
-    def measure(self, utterances: Sequence[str]) -> Numbers:
+    def measure(self, utterances: Sequence[str | None]) -> Numbers:
         """Return response length, Progression and the four sums of the turn-length ratio.
 
         Args:
-            utterances: shape (n,).
+            utterances: shape (n,); None where there is none, whose numbers are NaN.
         """
         dialogues = [
-            [*(m.content for m in window.context if m.role != "system"), said]
+            [*(m.content for m in window.context if m.role != "system"), said or ""]
             for window, said in zip(self._windows, utterances, strict=True)
         ]
         self._encoder([text for dialogue in dialogues for text in dialogue if text])  # all distinct texts, in one go
         moved = [self._progression(dialogue) if all(dialogue) else None for dialogue in dialogues]
-        lengths = np.array(self._count(utterances), dtype=np.float64)
+        lengths = np.array(self._count([said or "" for said in utterances]), dtype=np.float64)
+        lengths[[said is None for said in utterances]] = np.nan
         ratios = self._turns.copy()
         ratios[:, 2] += lengths
         ratios[:, 3] += 1
@@ -75,12 +76,13 @@ class WindowNumbers:
             "turn_length_ratio": ratios,
         }
 
-    def similarity(self, utterances: Sequence[str]) -> Floats:
-        """Return the cosine similarity of each utterance to the human's, shape (n,)."""
+    def similarity(self, utterances: Sequence[str | None]) -> Floats:
+        """Return the cosine similarity of each utterance to the human's, NaN where there is none, shape (n,)."""
         human = self._encoder([window.action or " " for window in self._windows])
         ours = self._encoder([said or " " for said in utterances])
         norms = np.linalg.norm(human, axis=1) * np.linalg.norm(ours, axis=1)
-        cosines: Floats = (human * ours).sum(axis=1) / np.where(norms == 0, 1.0, norms)
+        cosines: Floats = ((human * ours).sum(axis=1) / np.where(norms == 0, 1.0, norms)).astype(np.float64)
+        cosines[[said is None for said in utterances]] = np.nan
         return cosines
 
     def _progression(self, dialogue: Sequence[str]) -> float | None:
@@ -114,10 +116,15 @@ def by_domain(metric: str, values: Floats, domains: Sequence[str], clusters: Seq
         chosen = [i for i, d in enumerate(domains) if domain in (d, "all")]
         own = [clusters[i] for i in chosen]
         if metric in _OF_SUMS:
-            cells[domain] = cluster_ratio(values[chosen], own, _OF_SUMS[metric])
+            cells[domain] = _known_ratio(values[chosen], own, _OF_SUMS[metric])
         else:
             cells[domain] = _known_mean(values[chosen], own)
     return cells
+
+
+def _known_ratio(values: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats]) -> Estimate:
+    known: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=1))
+    return cluster_ratio(values[known], [c for c, keep in zip(clusters, known, strict=True) if keep], statistic)
 
 
 def _known_mean(values: Floats, clusters: Sequence[str]) -> Estimate:
@@ -163,7 +170,7 @@ def _difference(
 ) -> tuple[Estimate, float | None] | None:
     if metric == "turn_length_ratio":
         both = np.concatenate([first, second], axis=1)  # (n, 8)
-        return cluster_ratio(
+        return _known_ratio(
             both, clusters, lambda s: _turn_length_ratio(s[..., :4]) - _turn_length_ratio(s[..., 4:])
         ), None
     if metric == "perplexity":

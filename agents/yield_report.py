@@ -48,6 +48,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "domains": list(next(iter(result.tables["response_length"].values()))),
         "differences": [(row, _estimate(row)) for row in result.differences],
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
+        "failed": {r.name: len(r.failures) for r in result.results if r.failures},
         "num_windows": len(result.windows),
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
@@ -68,6 +69,7 @@ def _samples(result: "YieldEvaluation") -> list[dict[str, Any]]:
             "domain": window.domain,
             "context": [[m.role, m.content] for m in window.context],
             "said": {r.name: r.utterances[i] for r in result.results},
+            "failed": {r.name: r.failures[i] for r in result.results if i in r.failures},
             "nll_per_token": {
                 name: round(float(rows["perplexity"][i, 0] / rows["perplexity"][i, 1]), 3)
                 for name, rows in result.numbers.items()

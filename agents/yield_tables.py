@@ -29,6 +29,13 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
             shown = [format_estimate(cells[d], digits).replace(" [", "\n[") if d in cells else "–" for d in domains]
             table.add_row(Text(printable(name)), *shown)
         console.print(table)
+    for said in result.results:
+        if said.failures:
+            first = next(iter(said.failures.values()))
+            text = (
+                f"{said.name}: {len(said.failures)} of {len(said.utterances)} windows failed and are missing: {first}"
+            )
+            console.print(Text(printable(text)))
     if result.differences:
         table = Table(title="Paired differences (of perplexities: first over second)", title_justify="left")
         for column in ("policies", "metric"):

@@ -117,6 +117,8 @@ def make_tasks(
         )
     by_domain: dict[str, list[Mapping[str, Any]]] = {}
     for sample in samples:
+        if any(sample["said"][source] is None for source in chosen):
+            continue  # somebody failed there: nothing to rate
         by_domain.setdefault(sample["domain"], []).append(sample)
     shares = allocate({domain: len(rows) for domain, rows in by_domain.items()}, count, allocation)
     drawn = [s for d in sorted(by_domain) for s in Random(f"{seed}/{d}").sample(by_domain[d], shares[d])]

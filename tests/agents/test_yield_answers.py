@@ -1,5 +1,6 @@
 """Answers are kept as they come: a killed evaluation goes on, and never mixes with another one."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 
 from elicit_gym.agents import evaluate_yield as module
 from elicit_gym.agents.evaluate_yield import evaluate_yield
+from elicit_gym.agents.human_eval.tasks import make_tasks
 from elicit_gym.agents.yield_answers import AnswerFile, evaluation_manifest
-from elicit_gym.errors import ManifestMismatchError, SettingError, StorageError
+from elicit_gym.agents.yield_report import write_yield_report
+from elicit_gym.errors import ManifestMismatchError, ModelFailure, SettingError, StorageError
 from elicit_gym.offline import load_dataset
 from elicit_gym.types import ChatHistory
 from tests.agents.test_yield_evaluation import MINILM, count, load_encoder
@@ -69,3 +72,52 @@ def test_answers_are_not_mixed(tmp_path: Path) -> None:
     path.write_text("nonsense\n" + path.read_text())
     with pytest.raises(StorageError, match=r"answers.jsonl:1: expected an answer"):
         evaluate(Fragile(99), tmp_path, resume=True)
+
+
+class Filtered:
+    """Refuses one window, for good, and fails whole batches that hold it."""
+
+    name = "filtered"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, history: ChatHistory) -> str:
+        self.asked += 1
+        if history == WINDOWS[3].context:
+            raise ModelFailure("status 400: content policy")
+        return "And what happened then?"
+
+    def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
+        return [self.act(history) for history in histories]
+
+
+def test_a_window_that_fails_is_missing_and_spoils_no_other(tmp_path: Path) -> None:
+    policy = Filtered()
+    manifest = evaluation_manifest([policy], WINDOWS, data="sample", settings={})
+    encoder = load_encoder(MINILM)
+    store = AnswerFile(tmp_path, manifest, resume=False)
+    result = evaluate_yield([policy], WINDOWS, encoder=encoder, count_tokens=count, store=store)
+    said = result.results[1]
+    assert [i for i, text in enumerate(said.utterances) if text is None] == [3]
+    assert said.failures == {3: "status 400: content policy"}
+    for metric in ("response_length", "turn_length_ratio", "similarity"):
+        assert result.tables[metric]["filtered"]["all"].num == 9
+        assert (
+            result.tables[metric]["filtered"]["all"].value == result.tables[metric]["filtered"]["all"].value
+        )  # no NaN
+    assert result.tables["response_length"]["filtered"]["all"].value == 4
+    assert result.to_row()["failed"] == {"filtered": 1}
+    page = write_yield_report(result, tmp_path, manifest)
+    assert "1 window failed" in page.read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    assert rows[3]["said"]["filtered"] is None
+    assert all(task.block_id != WINDOWS[3].block_id for task in make_tasks(rows, 9))
+    # Resumed, it is tried again, and nothing else is.
+    before = policy.asked
+    again = AnswerFile(tmp_path, manifest, resume=True)
+    evaluate_yield([policy], WINDOWS, encoder=encoder, count_tokens=count, store=again)
+    assert policy.asked - before == 2  # in its batch, and alone
