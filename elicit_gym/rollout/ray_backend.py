@@ -5,6 +5,7 @@ import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
@@ -149,8 +150,9 @@ class _Worker:
         self._runner, self._concurrency = runner, concurrency
         self._pool = ThreadPoolExecutor(concurrency)
         kept = ResponseCache(cache[0], cache[1]) if cache is not None else None
-        # In force as long as the actor lives.
-        llm_runtime(Runtime(concurrency=max(256, concurrency), cache=kept)).__enter__()
+        # In force as long as the actor lives: a context that nobody holds would be closed at once.
+        self._runtime = ExitStack()
+        self._runtime.enter_context(llm_runtime(Runtime(concurrency=max(256, concurrency), cache=kept)))
 
     def run(self, units: list[Unit]) -> list[EpisodeRecord]:
         """Make a chunk of episodes of one policy."""

@@ -13,10 +13,12 @@ import pytest
 
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
+from elicit_gym.agents.chat_policy import LLMPolicy
 from elicit_gym.errors import SettingError
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.ray_backend import RayBackend, connect
 from elicit_gym.types import ChatHistory
+from tests.fault_server import FaultServer
 from tests.rollout.test_collect import lines
 from tests.rollout.test_concurrency import Chooser
 
@@ -80,6 +82,19 @@ def test_a_killed_workers_units_run_again_and_nothing_counts_twice(tmp_path: Pat
     assert all(record.failure is None and len(record.episode.turns) == 10 for record in records)
     assert len(lines(tmp_path / "run")) == 12  # one line each
     assert records == collect_episodes(Suicidal(tmp_path), scenario_ids=IDS, repeats=3)
+
+
+def test_actors_answer_from_the_cache_that_was_named(tmp_path: Path) -> None:
+    cache = str(tmp_path / "responses.sqlite")
+    with FaultServer() as server:
+        policy = LLMPolicy("tiny", transport="http", api_base=server.api_base)
+        wanted = {"scenario_ids": IDS[:2], "env_kwargs": {"max_turns": 2}, "concurrency": 2}
+        backend = RayBackend(num_actors=1, cache=(cache, "read-write"))
+        first = collect_episodes(policy, backend=backend, **wanted)  # type: ignore[arg-type]
+        asked = len(server.bodies)
+        assert asked > 0
+        assert collect_episodes(policy, backend=backend, **wanted) == first  # type: ignore[arg-type]
+        assert len(server.bodies) == asked
 
 
 class Hopeless(Suicidal):
