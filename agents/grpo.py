@@ -9,11 +9,10 @@ from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.conversation_tokens import ConversationTokens
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing
-from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.infoquest_vector import talk
-from elicit_gym.errors import EpisodeFailure, FatalModelError, MissingExtraError, SettingError
+from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import context_length, end_token_id
 from elicit_gym.rollout.collect import DEFAULT_ENV
+from elicit_gym.rollout.lock_step import step_together
 from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.seeding import unit_seed
@@ -210,27 +209,10 @@ class _Player:
             processors=[RowNoise(seeds, settings.temperature)],
         )  # fmt: skip
         actions = [tokens[i].say(ids) for i, ids in zip(active, sampled, strict=True)]
-        envs = [_inner(episodes[i]) for i in active]
-        conversations = [env.conversation for env in envs]
-        try:
-            steps = talk([c for c in conversations if c is not None], actions, envs[0])
-        except FatalModelError:
-            raise
-        except EpisodeFailure as error:
-            for i in active:
-                episodes[i].fail(error)
-            return
-        for i, action, env, taken in zip(active, actions, envs, steps, strict=True):
-            assert env.conversation is not None
-            episodes[i].take(action, env.conversation.history, *taken)
+        step_together([episodes[i] for i in active], actions)
+        for i in active:
             if not episodes[i].over:
                 tokens[i].hear(episodes[i].history)
-
-
-def _inner(episode: EpisodeUnderWay) -> InfoQuestEnv:
-    env = episode.env.unwrapped
-    assert isinstance(env, InfoQuestEnv)
-    return env
 
 
 def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> Any:

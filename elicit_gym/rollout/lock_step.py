@@ -15,7 +15,7 @@ from elicit_gym.policy import BatchPolicy, Policy, SeededBatchPolicy, SpendingPo
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.units import Stop, Unit, UnitRunner
 
-__all__ = ["in_lock_step", "run_in_lock_step"]
+__all__ = ["in_lock_step", "run_in_lock_step", "step_together"]
 
 
 def in_lock_step(policy: Policy) -> bool:
@@ -65,21 +65,32 @@ def run_in_lock_step(
 
 def _round(policy: BatchPolicy, episodes: list[EpisodeUnderWay]) -> None:
     said = [(episode, action) for episode, action in zip(episodes, _act(policy, episodes), strict=True) if action]
-    if not said:
-        return
-    inner = [cast(InfoQuestEnv, episode.env.unwrapped) for episode, _ in said]
+    if said:
+        step_together([episode for episode, _ in said], [action for _, action in said])
+
+
+def step_together(episodes: Sequence[EpisodeUnderWay], actions: Sequence[str]) -> None:
+    """Step each episode by its action: one batch for the judge, one for the user; failures are noted on the episodes.
+
+    Args:
+        episodes: under way, at least one; their environments share simulator, judge and reward.
+        actions: one utterance for each.
+
+    Raises:
+        FatalModelError: no call to a model can succeed.
+    """
+    inner = [cast(InfoQuestEnv, episode.env.unwrapped) for episode in episodes]
     conversations = [env.conversation for env in inner]
-    actions = [action for _, action in said]
     try:
         steps = talk([c for c in conversations if c is not None], actions, inner[0])
     except FatalModelError:
         raise
     except EpisodeFailure:
         # Nothing was changed: every conversation is stepped by itself, and whose fault it was shows.
-        for episode, action in said:
+        for episode, action in zip(episodes, actions, strict=True):
             _guarded(episode, partial(episode.step, action))
         return
-    for (episode, action), step, env in zip(said, steps, inner, strict=True):
+    for episode, action, step, env in zip(episodes, actions, steps, inner, strict=True):
         assert env.conversation is not None
         episode.take(action, env.conversation.history, *step)
 

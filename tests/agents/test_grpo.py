@@ -14,6 +14,7 @@ from elicit_gym.agents.grpo import GRPOSettings, _Player, train_grpo
 from elicit_gym.agents.local_model import LocalPolicy
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.model_input import encode_prompt, end_token_id
+from elicit_gym.registry import JUDGES
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.types import Message
 from tests.agents.tiny_model import TEMPLATES, tiny_model, tiny_tokenizer
@@ -98,6 +99,23 @@ def test_a_rollout_is_on_policy_and_kept(tmp_path: Path) -> None:
     again = _Player(tokenizer, "elicit_gym/InfoQuest-v0", {"max_turns": 3}, settings, tmp_path / "again")
     assert again(["00-a", "00-a", "07-b", "07-b"], _Trainer(model)) == rolled  # seeds derive from the unit
     again.close()
+
+
+def test_a_failing_judge_costs_its_own_conversation_only(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    settings = GRPOSettings(max_new_tokens=4, batch_size=4, num_generations=2)
+    JUDGES.register("picky", "tests.rollout.test_concurrency:Picky")
+    try:
+        kwargs = {"max_turns": 2, "judge": "picky"}
+        player = _Player(tokenizer, "elicit_gym/InfoQuest-v0", kwargs, settings, tmp_path / "episodes")
+        rolled = player(["00-a", "00-a", "07-a", "07-a"], _Trainer(tiny_model(tokenizer).eval()))
+        player.close()
+    finally:
+        JUDGES._targets.pop("picky")
+    assert [value is None for value in rolled["episode_return"]] == [False, False, True, True]
+    records, _ = load_run(tmp_path / "episodes")
+    assert [r.failure and r.failure.source for r in records] == [None, None, "judge", "judge"]
+    assert [len(r.episode.turns) for r in records] == [2, 2, 0, 0]
 
 
 def test_processes_play_conversations_of_their_own(tmp_path: Path) -> None:
