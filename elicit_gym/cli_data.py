@@ -104,12 +104,7 @@ def validate_command(path: Annotated[Path, typer.Argument(help="A file or folder
     """Check dialogue files and print everything that is wrong with them."""
     from elicit_gym.offline.corpora import read_dialogues, validate_dialogues
 
-    problems = validate_dialogues(path)
-    for problem in problems:
-        typer.echo(problem)
-    if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
-        raise typer.Exit(1)
+    o.report_problems(validate_dialogues(path))
     typer.echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -50,6 +50,7 @@ __all__ = [
     "models",
     "next_folder",
     "ray_backend",
+    "report_problems",
     "seat_kwargs",
     "stoppable",
 ]
@@ -246,6 +247,15 @@ def ray_backend(
     connect(address)
     kept = (str(cache.resolve()), cache_mode) if cache is not None and cache_mode != "off" else None
     return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)  # type: ignore[arg-type]
+
+
+def report_problems(problems: Sequence[str]) -> None:
+    """Print what is wrong with a file and end with status 1; do nothing where nothing is."""
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
+        raise typer.Exit(1)
 
 
 def next_folder(out: Path | None) -> Path:

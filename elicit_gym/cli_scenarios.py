@@ -17,12 +17,7 @@ def validate_command(path: Annotated[Path, typer.Argument(help="A JSON lines fil
     """Check a scenario file and print everything that is wrong with it."""
     from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
-    problems = validate_scenarios(path)
-    for problem in problems:
-        typer.echo(problem)
-    if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
-        raise typer.Exit(1)
+    o.report_problems(validate_scenarios(path))
     typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
