@@ -9,7 +9,7 @@ import numpy as np
 from elicit_gym.agents.yield_answers import Answer, AnswerFile
 from elicit_gym.agents.yield_metrics import Encoder
 from elicit_gym.agents.yield_numbers import METRICS, Numbers, TokenCounter, WindowNumbers, by_domain, paired_differences
-from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
+from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError, boundary
 from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.offline.windows import Window
 from elicit_gym.policy import BatchPolicy, Policy
@@ -188,7 +188,8 @@ def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | Episode
     """Ask for all at once; where that fails, one by one, so that a window that cannot be answered spoils no other."""
     if isinstance(policy, BatchPolicy):
         try:
-            return list(policy.act_batch(histories))
+            with boundary("policy", f"Asking the policy {policy.name!r} for {len(histories)} utterances"):
+                return list(policy.act_batch(histories))
         except FatalModelError:
             raise
         except EpisodeFailure:
@@ -196,7 +197,8 @@ def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | Episode
     said: list[str | EpisodeFailure] = []
     for history in histories:
         try:
-            said.append(policy.act(history))
+            with boundary("policy", f"Asking the policy {policy.name!r} for an utterance"):
+                said.append(policy.act(history))
         except FatalModelError:
             raise
         except EpisodeFailure as error:

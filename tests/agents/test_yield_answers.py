@@ -79,8 +79,9 @@ class Filtered:
 
     name = "filtered"
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.asked = 0
+        self.error = error or ModelFailure("status 400: content policy")
 
     def reset(self, seed: int) -> None:
         pass
@@ -88,7 +89,7 @@ class Filtered:
     def act(self, history: ChatHistory) -> str:
         self.asked += 1
         if history == WINDOWS[3].context:
-            raise ModelFailure("status 400: content policy")
+            raise self.error
         return "And what happened then?"
 
     def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
@@ -121,3 +122,11 @@ def test_a_window_that_fails_is_missing_and_spoils_no_other(tmp_path: Path) -> N
     again = AnswerFile(tmp_path, manifest, resume=True)
     evaluate_yield([policy], WINDOWS, encoder=encoder, count_tokens=count, store=again)
     assert policy.asked - before == 2  # in its batch, and alone
+
+
+def test_a_policy_that_crashes_is_attributed_as_in_a_rollout() -> None:
+    encoder = load_encoder(MINILM)
+    policy = Filtered(ZeroDivisionError("by my own mistake"))
+    said = evaluate_yield([policy], WINDOWS, encoder=encoder, count_tokens=count).results[1]
+    assert list(said.failures) == [3]
+    assert "ZeroDivisionError: by my own mistake" in said.failures[3]
