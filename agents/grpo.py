@@ -8,7 +8,7 @@ from typing import Any
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.conversation_tokens import ConversationTokens
 from elicit_gym.agents.sampling import RowNoise, generate
-from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import context_length, end_token_id
 from elicit_gym.rollout.collect import DEFAULT_ENV
@@ -229,6 +229,7 @@ def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> A
         temperature=settings.temperature,
         beta=settings.kl_beta,
         bf16=settings.bf16,
+        use_cpu=trains_on_cpu(),
         gradient_checkpointing=False,  # set on the model already
         save_strategy="steps",
         save_steps=settings.eval_every,

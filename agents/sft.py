@@ -8,7 +8,7 @@ from typing import Any
 from elicit_gym.agents.checkpoint import save_policy
 from elicit_gym.agents.training_data import encode_windows
 from elicit_gym.agents.training_manifest import MANIFEST, training_manifest
-from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing
+from elicit_gym.agents.training_settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
@@ -137,6 +137,7 @@ def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evalu
         gradient_accumulation_steps=settings.accumulation,
         warmup_steps=max(1, round(settings.warmup_ratio * steps)),
         bf16=settings.bf16,
+        use_cpu=trains_on_cpu(),
         gradient_checkpointing=False,  # set on the model already
         completion_only_loss=True,
         max_length=None,

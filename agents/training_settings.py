@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from elicit_gym.errors import SettingError
 
-__all__ = ["TrainingSettings", "lora_config", "set_checkpointing"]
+__all__ = ["TrainingSettings", "lora_config", "set_checkpointing", "trains_on_cpu"]
 
 
 Checkpointing = Literal["none", "selective", "full"]
@@ -64,6 +64,13 @@ def lora_config(settings: TrainingSettings) -> Any:
         target_modules=list(settings.target_modules),
         task_type="CAUSAL_LM",
     )
+
+
+def trains_on_cpu() -> bool:
+    """Say whether there is no accelerator: Hugging Face's trainers refuse bf16 there unless they are told."""
+    import torch
+
+    return not torch.accelerator.is_available()
 
 
 def set_checkpointing(model: Any, settings: TrainingSettings) -> Callable[[bool], None]:

@@ -320,3 +320,19 @@ def test_a_base_model_in_8_bit_acts_and_trains(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="8bit"):
         load_model(str(tmp_path / "base"), load_in_8bit=True)
+
+
+def test_bf16_accumulation_and_tensorboard(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    config = replace(FAST, batch_size=2, accumulation=4, bf16=True, max_steps=4, lora_r=0, warmup_ratio=0.25)
+    log = train_awr(model, tokenizer, WINDOWS[:8], tmp_path / "awr", config=config, tensorboard=True)
+    assert all(math.isfinite(row["loss"]) for row in log["steps"])
+    assert list((tmp_path / "awr" / "tensorboard").glob("events*"))
+    # One update for four steps of two: as far as one step of Adam at this rate goes, and no further.
+    moved = max(float((p.detach() - before[name]).abs().max()) for name, p in model.named_parameters())
+    assert 0 < moved <= 1.01 * FAST.policy_lr
+    settings = TrainingSettings(batch_size=2, accumulation=2, bf16=True, max_steps=1)
+    train_sft(tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "sft", settings=settings, tensorboard=True)
+    assert list((tmp_path / "sft").rglob("events*"))
