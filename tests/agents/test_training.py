@@ -5,12 +5,14 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from accelerate.state import AcceleratorState
 
 from elicit_gym.agents import awr, load_policy
 from elicit_gym.agents.awr import AWRConfig, train_awr
@@ -322,6 +324,15 @@ def test_a_base_model_in_8_bit_acts_and_trains(tmp_path: Path, monkeypatch: pyte
         load_model(str(tmp_path / "base"), load_in_8bit=True)
 
 
+@pytest.fixture
+def fresh_accelerate() -> Iterator[None]:
+    """Let a test set a precision of its own: accelerate keeps one for the whole process."""
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
 def test_bf16_accumulation_and_tensorboard(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)
