@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.evaluation.figures import colour, draw_figures
-from elicit_gym.evaluation.page import data_uri, pack, write_page
+from elicit_gym.evaluation.figures import draw_figures
+from elicit_gym.reporting.page import data_uri, pack, write_page
+from elicit_gym.reporting.style import colour
 from elicit_gym.types import Scenario
 
 if TYPE_CHECKING:
