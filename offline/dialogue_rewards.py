@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from elicit_gym.offline.ner import EntityReader
+from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.schema import DialogueRole
 from elicit_gym.registry import Registry
 from elicit_gym.text import content_stems, words

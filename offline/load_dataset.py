@@ -6,8 +6,8 @@ from pathlib import Path
 from elicit_gym.errors import UnknownNameError
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, DialogueReward, FactualNovelty
+from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.load_corpus import load_corpus
-from elicit_gym.offline.ner import EntityReader
 from elicit_gym.offline.schema import DOMAINS
 
 __all__ = ["list_datasets", "load_dataset"]

@@ -68,8 +68,8 @@ def _reward(
 ) -> "DialogueReward":
     """Make the reward; read all entities first, in batches and with a bar, since they are what takes long."""
     from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, FactualNovelty
+    from elicit_gym.offline.entity_reader import EntityReader
     from elicit_gym.offline.merging import merge_turns
-    from elicit_gym.offline.ner import EntityReader
     from elicit_gym.reporting.progress import progress_bar
 
     if name != "factual_novelty":

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from elicit_gym.evaluation.compare import Comparison
+from elicit_gym.evaluation.comparison import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
 from elicit_gym.evaluation.rejudge import Rejudged
 from elicit_gym.evaluation.usage import UsageRow

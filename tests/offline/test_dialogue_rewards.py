@@ -14,7 +14,7 @@ from elicit_gym.offline.dialogue_rewards import (
     NewContentWords,
     ReplyLength,
 )
-from elicit_gym.offline.ner import EntityReader
+from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.returns import returns_to_go
 
 
