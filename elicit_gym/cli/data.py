@@ -128,11 +128,11 @@ def stats_command(
     ] = None,
 ) -> None:
     """Print the paper's Tables 2, 4 and 5 for any corpus."""
+    from elicit_gym.json_files import write_json
     from elicit_gym.offline.corpus_statistics import corpus_statistics, draw_statistics, window_statistics
     from elicit_gym.offline.dataset import OfflineDataset
     from elicit_gym.offline.tables import print_corpus_statistics, print_window_statistics
     from elicit_gym.offline.windows import WindowRules
-    from elicit_gym.rollout.storage import write_json
 
     loaded = _corpus(corpus, path, split, domain, commercial)
     loaded = loaded.shuffled() if shuffled else loaded
@@ -204,9 +204,9 @@ def build_command(
     address: o.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
+    from elicit_gym.json_files import write_json
     from elicit_gym.offline.arrow import write_episodes
     from elicit_gym.offline.episodes import episode_of_dialogue
-    from elicit_gym.rollout.storage import write_json
 
     o.check_backend(backend, address)
     loaded = _corpus(corpus, path, split, domain, commercial)

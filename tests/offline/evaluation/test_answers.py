@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from elicit_gym.errors import ManifestMismatchError, ModelFailure, SettingError, StorageError
+from elicit_gym.json_files import UnfinishedLineWarning
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.evaluation import evaluate as module
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
@@ -57,7 +58,8 @@ def test_a_killed_evaluation_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(path.read_text().splitlines()) == 6
     path.write_text(path.read_text()[:-9])  # the kill also cut the last line
     second = Fragile(99)
-    assert evaluate(second, tmp_path / "killed", resume=True) == whole
+    with pytest.warns(UnfinishedLineWarning, match=r"answers\.jsonl:6"):
+        assert evaluate(second, tmp_path / "killed", resume=True) == whole
     assert len(second.asked) == 5
     assert len(path.read_text().splitlines()) == 10
 
