@@ -33,6 +33,7 @@ class EntityReader:
     ) -> None:
         self.model = model
         self._num_processes = num_processes
+        self.in_parallel = on_ray or num_processes > 1
         self._on_ray, self._address = on_ray, address
         self._store = KeyValueStore(cache)
         self.num_read = 0
