@@ -8,7 +8,15 @@ import numpy as np
 
 from elicit_gym.agents.yield_answers import Answer, AnswerFile
 from elicit_gym.agents.yield_metrics import Encoder
-from elicit_gym.agents.yield_numbers import METRICS, Numbers, TokenCounter, WindowNumbers, by_domain, paired_differences
+from elicit_gym.agents.yield_numbers import (
+    METRICS,
+    MetricDifference,
+    Numbers,
+    TokenCounter,
+    WindowNumbers,
+    by_domain,
+    paired_differences,
+)
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError, boundary
 from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.offline.windows import Window
@@ -54,7 +62,7 @@ class YieldEvaluation:
     """
 
     tables: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
-    differences: tuple[Mapping[str, Any], ...]
+    differences: tuple[MetricDifference, ...]
     results: tuple[NextTurnResult, ...]
     windows: tuple[Window, ...]
     numbers: Mapping[str, Numbers]
@@ -66,7 +74,7 @@ class YieldEvaluation:
                 metric: {row: {d: e.to_row() for d, e in cells.items()} for row, cells in rows.items()}
                 for metric, rows in self.tables.items()
             },
-            "differences": [dict(difference) for difference in self.differences],
+            "differences": [difference.to_row() for difference in self.differences],
             "failed": {result.name: len(result.failures) for result in self.results if result.failures},
         }
 

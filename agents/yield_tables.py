@@ -7,8 +7,8 @@ from rich.text import Text
 from elicit_gym.agents.evaluate_yield import YieldEvaluation
 from elicit_gym.agents.yield_figures import TITLES
 from elicit_gym.envs.render import printable
-from elicit_gym.evaluation.page import format_estimate, format_p
-from elicit_gym.evaluation.statistics import Estimate
+from elicit_gym.evaluation.page import format_estimate, format_test
+from elicit_gym.evaluation.tables import estimate_cell
 
 __all__ = ["print_yield_evaluation"]
 
@@ -26,7 +26,7 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
         for domain in domains:
             table.add_column(printable(domain).replace("_", " "), justify="right")
         for name, cells in rows.items():
-            shown = [format_estimate(cells[d], digits).replace(" [", "\n[") if d in cells else "–" for d in domains]
+            shown = [estimate_cell(cells[d], digits) if d in cells else "–" for d in domains]
             table.add_row(Text(printable(name)), *shown)
         console.print(table)
     for said in result.results:
@@ -43,8 +43,7 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
         for column in ("difference", "p (Holm)"):
             table.add_column(column, justify="right")
         for row in result.differences:
-            gap = format_estimate(Estimate(value=row["value"], low=row["low"], high=row["high"]), 3)
-            names = f"{row['first']} − {row['second']}"
-            metric = str(row["metric"]).replace("_", " ")
-            table.add_row(Text(printable(names)), metric, gap, format_p(row["p_corrected"]))
+            names = Text(printable(f"{row.first} − {row.second}"))
+            gap = format_estimate(row.difference, 3)
+            table.add_row(names, row.metric.replace("_", " "), gap, format_test(row.test))
         console.print(table)

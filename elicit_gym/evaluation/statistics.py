@@ -1,32 +1,47 @@
 """Intervals and tests that respect clusters: episodes that share an opening message are no independent evidence.
 
-All randomness comes from a fixed seed, so that the same records give the same intervals.
+Every interval of the package comes from here, and every p-value from `elicit_gym.evaluation.significance`. What the
+data cannot carry is said in words, in `reason`, and never filled with a number: an interval over fewer than five
+clusters, or the spread of clusters that are all alike. How often the intervals hold is measured by
+`benchmarks/interval_coverage.py`. All randomness comes from a fixed seed: the same records give the same intervals.
 """
 
-import warnings
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from elicit_gym.evaluation.resampling import (
+    CONFIDENCE,
+    Floats,
+    Missing,
+    Statistic,
+    cluster_numbers,
+    cluster_sums,
+    mean_statistic,
+    smooth_statistic,
+    studentised_interval,
+    tail_mean_statistic,
+)
 
 __all__ = [
+    "MIN_CLUSTERS",
     "Estimate",
-    "cluster_estimate",
+    "alpha_of_coincidences",
+    "cluster_alpha",
+    "cluster_kappa",
     "cluster_mean",
     "cluster_ratio",
+    "cluster_worst_mean",
     "cohen_kappa",
-    "holm",
-    "sign_flip_p_value",
-    "worst_mean",
+    "kappa_of_counts",
+    "number_of",
 ]
 
-Floats = NDArray[np.float64]
-
-NUM_RESAMPLES = 2_000
-NUM_PERMUTATIONS = 9_999
-CONFIDENCE = 0.95
+MIN_CLUSTERS = 5
+"""Below it no method that was tried holds what it says, and a wrong interval is worse than none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,10 +50,12 @@ class Estimate:
 
     Attributes:
         value: None when there is nothing to estimate it from; `reason` says why.
-        low: lower end of the 95 % interval; None with fewer than two clusters.
+        low: lower end of the 95 % interval; None where there is none, and `reason` says why.
         high: upper end.
-        num: episodes behind it.
-        num_clusters: opening messages behind it.
+        num: episodes (or windows, ratings, ...) behind it.
+        num_clusters: opening messages (or interviews) behind it.
+        reason: what is missing and why, for example ``no interval: 3 interviews``; also where the interval is no
+            bootstrap's.
     """
 
     value: float | None
@@ -55,163 +72,219 @@ class Estimate:
         return row | ({"reason": self.reason} if self.reason else {})
 
 
-def _groups(clusters: Sequence[str]) -> list[NDArray[np.intp]]:
-    order: dict[str, list[int]] = {}
-    for i, cluster in enumerate(clusters):
-        order.setdefault(cluster, []).append(i)
-    return [np.array(members) for members in order.values()]
+def number_of(count: int, unit: str) -> str:
+    """Write a number of clusters: ``1 interview``, ``3 interviews``."""
+    return f"{count} {unit}" + ("" if count == 1 else "s")
 
 
-def cluster_mean(values: Sequence[float], clusters: Sequence[str]) -> Estimate:
-    """Estimate a mean, with a percentile bootstrap interval over whole clusters.
+_ANY = (-math.inf, math.inf)
+_Found = tuple[float, float] | Missing | Literal["too few"]
+
+
+def cluster_mean(
+    values: Sequence[float], clusters: Sequence[str], *, unit: str, bounds: tuple[float, float] = _ANY
+) -> Estimate:
+    """Estimate a mean, with a bootstrap-t interval over whole clusters.
+
+    Clusters that are all alike do not tell how far the next one may differ. With finite bounds the interval then rests
+    on those: with 95 % confidence at most the share 1 - 0.05^(1/K) of all clusters differs (the rule of three), by as
+    much as the bounds allow. Without them there is no interval.
 
     Args:
         values: one for each episode, shape (n,).
         clusters: the cluster of each, shape (n,).
+        unit: what a cluster is, in the singular, for reasons: ``opening message``, ``interview``.
+        bounds: what a value can be by its definition; the interval is cut there.
+
+    References:
+        Hanley and Lippman-Hand (1983), "If nothing goes wrong, is everything all right?".
     """
-    if not values:
-        return Estimate(value=None, reason="no episodes")
+    if not len(values):
+        return Estimate(value=None, reason="nothing measured")
     array = np.asarray(values, dtype=np.float64)
-    groups = _groups(clusters)
-    sums = np.array([array[members].sum() for members in groups])
-    counts = np.array([len(members) for members in groups], dtype=np.float64)
-    mean = float(array.mean())
-    if len(groups) < 2:
-        return Estimate(value=mean, num=len(array), num_clusters=len(groups), reason="one cluster: no interval")
-    low, high = _interval((sums, counts), lambda s, c, axis=-1: s.sum(axis=axis) / c.sum(axis=axis), vectorized=True)
-    return Estimate(value=mean, low=low, high=high, num=len(array), num_clusters=len(groups))
+    members, num_clusters = cluster_numbers(clusters)
+    sums, counts = cluster_sums(array, members, num_clusters), np.bincount(members).astype(np.float64)
+    value = float(array.mean())
+    estimate = Estimate(value=value, num=len(array), num_clusters=num_clusters)
+    found = _studentised(mean_statistic(sums, counts), num_clusters)
+    if found == "alike" and all(map(math.isfinite, bounds)):
+        differ = 1 - (1 - CONFIDENCE) ** (1 / num_clusters)
+        low, high = (value + differ * (bound - value) for bound in bounds)
+        reason = f"all {number_of(num_clusters, unit)} alike: by the rule of three"
+        return replace(estimate, low=low, high=high, reason=reason)
+    return _with(estimate, found, unit, bounds)
 
 
-def cluster_ratio(values: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats]) -> Estimate:
-    """Estimate a function of sums (a micro average, a ratio of means), bootstrapped over whole clusters.
+def cluster_ratio(
+    values: Floats,
+    clusters: Sequence[str],
+    statistic: Callable[[Floats], Floats],
+    *,
+    unit: str,
+    positive: bool = False,
+) -> Estimate:
+    """Estimate a smooth function of sums (a micro average, a ratio of means), with a bootstrap-t interval.
 
     Args:
         values: one row for each episode, shape (n, m).
         clusters: the cluster of each, shape (n,).
-        statistic: from sums over episodes, shape (..., m), to numbers, shape (...).
+        statistic: from sums over episodes, shape (..., m), to numbers, shape (...); the same for any multiple of the
+            sums.
+        unit: what a cluster is.
+        positive: it is positive by definition, and the interval is that of its logarithm.
     """
     if not len(values):
-        return Estimate(value=None, reason="no episodes")
+        return Estimate(value=None, reason="nothing measured")
     array = np.asarray(values, dtype=np.float64)
-    sums = np.stack([array[members].sum(axis=0) for members in _groups(clusters)])  # (clusters, m)
+    members, num_clusters = cluster_numbers(clusters)
     value = float(statistic(array.sum(axis=0)))
-    if len(sums) < 2:
-        return Estimate(value=value, num=len(array), num_clusters=len(sums), reason="one cluster: no interval")
-    columns = tuple(sums.T)
-    low, high = _interval(
-        columns,
-        lambda *drawn, axis=-1: statistic(np.stack([d.sum(axis=axis) for d in drawn], axis=-1)),
-        vectorized=True,
-    )
-    return Estimate(value=value, low=low, high=high, num=len(array), num_clusters=len(sums))
+    estimate = Estimate(value=value, num=len(array), num_clusters=num_clusters)
+    sums = cluster_sums(array, members, num_clusters)
+    if not positive:
+        return _with(estimate, _studentised(smooth_statistic(sums, statistic), num_clusters), unit)
+    found = _studentised(smooth_statistic(sums, lambda drawn: np.log(statistic(drawn))), num_clusters)
+    return _with(estimate, found if isinstance(found, str) else (math.exp(found[0]), math.exp(found[1])), unit)
 
 
-def cluster_estimate(
-    values: Sequence[float], clusters: Sequence[str], statistic: Callable[[Floats], float]
+def cluster_worst_mean(
+    values: Sequence[float],
+    clusters: Sequence[str],
+    *,
+    unit: str,
+    of: Sequence[float] | None = None,
+    share: float = 0.25,
+    bounds: tuple[float, float] = _ANY,
 ) -> Estimate:
-    """Estimate any statistic of the values, with a percentile bootstrap interval over whole clusters.
+    """Estimate the mean of the lowest `share` of the values; the bootstrap-t interval chooses those anew each time.
+
+    Episodes that tie at the boundary count in part.
 
     Args:
         values: one for each episode, shape (n,).
         clusters: the cluster of each, shape (n,).
-        statistic: from values of shape (m,) to a number.
-    """
-    if not values:
-        return Estimate(value=None, reason="no episodes")
-    array = np.asarray(values, dtype=np.float64)
-    groups = [array[members] for members in _groups(clusters)]
-    value = float(statistic(array))
-    if len(groups) < 2:
-        return Estimate(value=value, num=len(array), num_clusters=len(groups), reason="one cluster: no interval")
-
-    def of_clusters(chosen: NDArray[np.intp]) -> float:
-        return float(statistic(np.concatenate([groups[int(i)] for i in chosen])))
-
-    low, high = _interval((np.arange(len(groups)),), of_clusters, vectorized=False)
-    return Estimate(value=value, low=low, high=high, num=len(array), num_clusters=len(groups))
-
-
-def _interval(data: tuple[Any, ...], statistic: Callable[..., Any], *, vectorized: bool) -> tuple[float, float]:
-    from scipy.stats import bootstrap
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # degenerate data (every episode alike) have an interval of width zero
-        result = bootstrap(
-            data,
-            statistic,
-            paired=True,
-            vectorized=vectorized,
-            n_resamples=NUM_RESAMPLES,
-            confidence_level=CONFIDENCE,
-            method="percentile",
-            rng=np.random.default_rng(0),
-        )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
-
-
-def worst_mean(values: Floats, share: float = 0.25) -> float:
-    """Return the mean of the lowest `share` of the values, at least one.
+        unit: what a cluster is.
+        of: what is averaged over the episodes with the lowest values, shape (n,); the values themselves by default.
+        share: between 0 and 1.
+        bounds: what an averaged value can be by its definition; the interval is cut there.
 
     References:
         InfoQuest, Figure 4: the 25 % of episodes with the lowest rewards.
     """
-    count = max(1, round(share * len(values)))
-    return float(np.partition(values, count - 1)[:count].mean())
+    if not len(values):
+        return Estimate(value=None, reason="nothing measured")
+    order = np.asarray(values, dtype=np.float64)
+    averaged = order if of is None else np.asarray(of, dtype=np.float64)
+    members, num_clusters = cluster_numbers(clusters)
+    statistic = tail_mean_statistic(order, averaged, members, share)
+    value = float(statistic(np.ones((1, num_clusters)))[0][0])
+    estimate = Estimate(value=value, num=len(order), num_clusters=num_clusters)
+    found = _studentised(statistic, num_clusters, max_stretch=1.5)
+    return _with(estimate, found, unit, bounds, alike="the worst are all alike")
 
 
-def sign_flip_p_value(differences: Sequence[float], clusters: Sequence[str]) -> float | None:
-    """Return the two-sided p-value of a sign-flip permutation test on the clusters' sums of paired differences.
-
-    Whole clusters flip together, which keeps whatever dependence they have inside. None with fewer than two clusters.
-    """
-    from scipy.stats import permutation_test
-
-    array = np.asarray(differences, dtype=np.float64)
-    sums = np.array([array[members].sum() for members in _groups(clusters)]) if len(array) else np.array([])
-    if len(sums) < 2:
-        return None
-    if not sums.any():
-        return 1.0
-    result = permutation_test(
-        (sums,),
-        lambda x, axis=-1: x.mean(axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=NUM_PERMUTATIONS,
-        rng=np.random.default_rng(0),
-    )
-    return float(min(1.0, result.pvalue))
-
-
-def cohen_kappa(first: Sequence[bool], second: Sequence[bool | None]) -> float | None:
-    """Return Cohen's kappa of two raters' yes/no answers, None where it is not defined.
+def cluster_kappa(
+    first: Sequence[bool], second: Sequence[bool | None], clusters: Sequence[str], *, unit: str
+) -> Estimate:
+    """Estimate Cohen's kappa of two raters' yes/no answers, with a bootstrap-t interval over clusters.
 
     Args:
         first: shape (n,).
         second: shape (n,), without None.
+        clusters: the cluster of each pair of answers, shape (n,).
+        unit: what a cluster is.
 
     References:
         Cohen (1960), "A coefficient of agreement for nominal scales".
     """
-    n = len(first)
-    if n == 0:
-        return None
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    p, q = sum(first) / n, sum(bool(b) for b in second) / n
+    if not len(first):
+        return Estimate(value=None, reason="nothing measured")
+    pairs = np.array([[a and b, a and not b, b and not a, not a and not b] for a, b in zip(first, second, strict=True)])
+    return _of_sums(
+        pairs.astype(np.float64), clusters, kappa_of_counts, unit, "one answer throughout: kappa is not defined"
+    )
+
+
+def cohen_kappa(first: Sequence[bool], second: Sequence[bool | None]) -> float | None:
+    """Return Cohen's kappa as `cluster_kappa` does, without an interval; None where it is not defined."""
+    return cluster_kappa(first, second, ["all"] * len(first), unit="cluster").value
+
+
+def kappa_of_counts(counts: Floats) -> Floats:
+    """Return Cohen's kappa of counts of (both yes, first only, second only, neither), shape (..., 4)."""
+    both, one, other, neither = np.moveaxis(counts / counts.sum(axis=-1, keepdims=True), -1, 0)
+    p, q = both + one, both + other
     expected = p * q + (1 - p) * (1 - q)
-    return None if expected == 1 else (observed - expected) / (1 - expected)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected < 1, (both + neither - expected) / (1 - expected), np.nan)
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Correct p-values for their number by Holm's step-down method; None stays None and does not count.
+def cluster_alpha(ratings: Floats, clusters: Sequence[str], *, unit: str) -> Estimate:
+    """Estimate Krippendorff's alpha for ordinal ratings, with a bootstrap-t interval over clusters.
+
+    Args:
+        ratings: NaN where a rater did not rate, shape (raters, n).
+        clusters: the cluster of each rated thing, shape (n,).
+        unit: what a cluster is.
 
     References:
-        Holm (1979), "A simple sequentially rejective multiple test procedure".
+        Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
     """
-    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    floor = 0.0
-    for rank, (p, i) in enumerate(known):
-        floor = max(floor, min(1.0, p * (len(known) - rank)))
-        corrected[i] = floor
-    return corrected
+    levels = np.unique(ratings[~np.isnan(ratings)])
+    counts = (ratings[:, :, None] == levels).sum(axis=0).astype(np.float64)  # (n, levels)
+    raters = counts.sum(axis=1)
+    shared = raters > 1
+    if not shared.any():
+        return Estimate(value=None, reason="nothing was rated twice")
+    own, pairs = counts[shared], np.maximum(raters[shared] - 1, 1)[:, None, None]
+    same = own[:, :, None] * np.eye(len(levels))
+    coincidences = (own[:, :, None] * own[:, None, :] - same) / pairs
+    kept = [cluster for cluster, both in zip(clusters, shared, strict=True) if both]
+    flat = coincidences.reshape(len(kept), -1)
+    return _of_sums(flat, kept, alpha_of_coincidences, unit, "every rating alike: alpha is not defined")
+
+
+def alpha_of_coincidences(coincidences: Floats) -> Floats:
+    """Return ordinal alpha of coincidences of levels in their order, shape (..., levels * levels)."""
+    size = math.isqrt(coincidences.shape[-1])
+    matrix = coincidences.reshape(*coincidences.shape[:-1], size, size)
+    totals = matrix.sum(axis=-1)
+    ranks = totals.cumsum(axis=-1) - totals / 2
+    apart = (ranks[..., :, None] - ranks[..., None, :]) ** 2
+    observed = (matrix * apart).sum(axis=(-2, -1)) * (totals.sum(axis=-1) - 1)
+    expected = (totals[..., :, None] * totals[..., None, :] * apart).sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+
+def _of_sums(
+    values: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats], unit: str, undefined: str
+) -> Estimate:
+    members, num_clusters = cluster_numbers(clusters)
+    value = float(statistic(values.sum(axis=0)))
+    if math.isnan(value):
+        return Estimate(value=None, num=len(values), num_clusters=num_clusters, reason=undefined)
+    estimate = Estimate(value=value, num=len(values), num_clusters=num_clusters)
+    sums = cluster_sums(values, members, num_clusters)
+    return _with(estimate, _studentised(smooth_statistic(sums, statistic), num_clusters), unit, (-1.0, 1.0))
+
+
+def _studentised(statistic: Statistic, num_clusters: int, *, max_stretch: float = 2.5) -> _Found:
+    if num_clusters < MIN_CLUSTERS:
+        return "too few"
+    with np.errstate(all="ignore"):  # what is not defined on some resample is said in the reason
+        return studentised_interval(statistic, num_clusters, max_stretch=max_stretch)
+
+
+def _with(
+    estimate: Estimate,
+    found: _Found,
+    unit: str,
+    bounds: tuple[float, float] = _ANY,
+    *,
+    alike: str | None = None,
+) -> Estimate:
+    if not isinstance(found, str):
+        return replace(estimate, low=float(max(found[0], bounds[0])), high=float(min(found[1], bounds[1])))
+    number = number_of(estimate.num_clusters, unit)
+    said = {"too few": number, "alike": alike or f"all {number} alike", "undefined": "not defined on every resample"}
+    return replace(estimate, reason=f"no interval: {said[found]}")

@@ -10,12 +10,19 @@ from rich.text import Text
 from elicit_gym.envs.render import printable
 from elicit_gym.evaluation.compare import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
-from elicit_gym.evaluation.page import format_estimate, format_p
+from elicit_gym.evaluation.page import format_estimate, format_test
 from elicit_gym.evaluation.rejudge import Rejudged
 from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.evaluation.usage import UsageRow
 
-__all__ = ["print_comparison", "print_noise_floor", "print_rejudged", "print_scenario_stats", "print_usage"]
+__all__ = [
+    "estimate_cell",
+    "print_comparison",
+    "print_noise_floor",
+    "print_rejudged",
+    "print_scenario_stats",
+    "print_usage",
+]
 
 
 def _cell(text: str) -> Text:
@@ -23,8 +30,9 @@ def _cell(text: str) -> Text:
     return Text(printable(text))
 
 
-def _two_lines(estimate: Estimate, digits: int = 2) -> str:
-    return format_estimate(estimate, digits).replace(" [", "\n[")
+def estimate_cell(estimate: Estimate, digits: int = 2) -> str:
+    """Write an estimate for a narrow column: the number, below it the interval or why there is none."""
+    return format_estimate(estimate, digits).replace(" [", "\n[").replace(" (", "\n(").replace(": ", ":\n")
 
 
 def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
@@ -37,10 +45,10 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     for policy in comparison.policies:
         table.add_row(
             _cell(policy.policy + (" *" if policy.privileged else "")),
-            _two_lines(policy.metrics["return"]),
-            _two_lines(policy.worst_quarter),
-            _two_lines(policy.metrics["success_rate"]),
-            _two_lines(policy.metrics["turns_to_success"], 1),
+            estimate_cell(policy.metrics["return"]),
+            estimate_cell(policy.worst_quarter),
+            estimate_cell(policy.metrics["success_rate"]),
+            estimate_cell(policy.metrics["turns_to_success"], 1),
             str(policy.num_episodes),
             str(sum(policy.failures.values())),
         )
@@ -75,7 +83,7 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
             str(pair.wins),
             str(pair.ties),
             str(pair.losses),
-            format_p(pair.p_corrected),
+            format_test(pair.test),
         )
     console.print(table)
 
@@ -116,12 +124,7 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
         table.add_column(name, justify="right")
     for kind in ("all", "ask", "advice"):
         share, kappa = result.agreement[kind], result.kappa[kind]
-        table.add_row(
-            kind,
-            f"{result.num_pairs[kind]:,}",
-            "–" if share is None else f"{share:.1%}",
-            "–" if kappa is None else f"{kappa:.3f}",
-        )
+        table.add_row(kind, f"{share.num:,}", estimate_cell(share, 3), estimate_cell(kappa, 3))
     console.print(table)
     if result.num_unscored:
         console.print(
@@ -149,16 +152,16 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     table.add_column("difference from itself", justify="right")
     table.add_column("must be larger than", justify="right")
     for repeats, (estimate, bound) in enumerate(zip(floor.by_repeats, floor.floors, strict=True), 1):
-        table.add_row(str(repeats), format_estimate(estimate, 3), "–" if bound is None else f"{bound:.3f}")
+        table.add_row(str(repeats), format_estimate(estimate, 3), "unknown" if bound is None else f"{bound:.3f}")
     console.print(table)
-    console.print(
-        f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes. A difference between two "
-        "policies that is no larger than the last column is what chance alone does."
-    )
-    console.print(
-        f"Mean return {format_estimate(floor.mean_return)}: this interval comes from the choice of scenarios, and only "
-        "more scenarios make it narrower."
-    )
+    console.print(f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes.")
+    if any(bound is not None for bound in floor.floors):
+        console.print(
+            "A difference between two policies that is no larger than the last column is what chance alone does."
+        )
+    console.print(f"Mean return {format_estimate(floor.mean_return)}.")
+    if floor.mean_return.low is not None:
+        console.print("This interval comes from the choice of scenarios, and only more scenarios make it narrower.")
 
 
 def print_scenario_stats(stats: Mapping[str, Any], source: str, console: Console | None = None) -> None:
