@@ -7,8 +7,7 @@ from rich.text import Text
 from elicit_gym.agents.evaluate_yield import YieldEvaluation
 from elicit_gym.agents.yield_figures import TITLES
 from elicit_gym.envs.render import printable
-from elicit_gym.evaluation.page import format_estimate, format_test
-from elicit_gym.evaluation.tables import estimate_cell
+from elicit_gym.evaluation.footnotes import Footnotes
 
 __all__ = ["print_yield_evaluation"]
 
@@ -25,10 +24,12 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
         table.add_column("policy")
         for domain in domains:
             table.add_column(printable(domain).replace("_", " "), justify="right")
+        notes = Footnotes()
         for name, cells in rows.items():
-            shown = [estimate_cell(cells[d], digits) if d in cells else "–" for d in domains]
+            shown = [notes.estimate(cells[d], digits, lines=2) if d in cells else "–" for d in domains]
             table.add_row(Text(printable(name)), *shown)
         console.print(table)
+        notes.print(console)
     for said in result.results:
         if said.failures:
             first = next(iter(said.failures.values()))
@@ -42,8 +43,10 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
             table.add_column(column)
         for column in ("difference", "p (Holm)"):
             table.add_column(column, justify="right")
+        notes = Footnotes()
         for row in result.differences:
             names = Text(printable(f"{row.first} − {row.second}"))
-            gap = format_estimate(row.difference, 3)
-            table.add_row(names, row.metric.replace("_", " "), gap, format_test(row.test))
+            gap = notes.estimate(row.difference, 3)
+            table.add_row(names, row.metric.replace("_", " "), gap, notes.test(row.test))
         console.print(table)
+        notes.print(console)

@@ -14,9 +14,9 @@ from elicit_gym.agents.human_eval.answers import Answers, Rating, WorkerCheck
 from elicit_gym.agents.human_eval.scales import PAPER_TABLE_9, SCALES
 from elicit_gym.envs.render import printable
 from elicit_gym.evaluation.figures import STYLE, colour
+from elicit_gym.evaluation.footnotes import Footnotes
 from elicit_gym.evaluation.page import format_estimate
 from elicit_gym.evaluation.statistics import Estimate, cluster_alpha, cluster_mean
-from elicit_gym.evaluation.tables import estimate_cell
 
 __all__ = ["HumanEvaluation", "draw_human_evaluation", "print_human_evaluation", "score_ratings"]
 
@@ -126,15 +126,17 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
     table.add_column("source")
     for scale in SCALES:
         table.add_column(f"{scale.name} ({scale.short})", justify="right")
+    notes = Footnotes()
     for source, row in result.table.items():
-        table.add_row(Text(printable(source)), *(estimate_cell(row[s.key]) for s in SCALES))
+        table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
     table.add_section()
-    agreement = [estimate_cell(result.alpha[s.key]) for s in SCALES]
+    agreement = [notes.estimate(result.alpha[s.key], lines=2) for s in SCALES]
     table.add_row("Krippendorff's alpha", *agreement)
     table.add_section()
     for name, means in PAPER_TABLE_9.items():
         table.add_row(f"paper: {name}", *(f"{mean:.2f}" for mean in means), style="dim")
     console.print(table)
+    notes.print(console)
     overall = result.alpha["all"]
     why = f" ({overall.reason})" if overall.value is None and overall.reason else ""
     console.print(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", highlight=False)
@@ -143,9 +145,11 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
         table.add_column("source")
         for scale in SCALES:
             table.add_column(scale.short, justify="right")
+        notes = Footnotes()
         for source, row in result.to_real.items():
-            table.add_row(Text(printable(source)), *(estimate_cell(row[s.key]) for s in SCALES))
+            table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
         console.print(table)
+        notes.print(console)
     table = Table(title="Workers", title_justify="left")
     for column in ("worker", "tasks", "s a task", "one number", "agreement", "left out"):
         table.add_column(column, justify="left" if column in ("worker", "left out") else "right")

@@ -9,14 +9,13 @@ from rich.text import Text
 
 from elicit_gym.envs.render import printable
 from elicit_gym.evaluation.compare import Comparison
+from elicit_gym.evaluation.footnotes import Footnotes
 from elicit_gym.evaluation.noise_floor import NoiseFloor
-from elicit_gym.evaluation.page import format_estimate, format_test
+from elicit_gym.evaluation.page import format_estimate
 from elicit_gym.evaluation.rejudge import Rejudged
-from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.evaluation.usage import UsageRow
 
 __all__ = [
-    "estimate_cell",
     "print_comparison",
     "print_noise_floor",
     "print_rejudged",
@@ -30,11 +29,6 @@ def _cell(text: str) -> Text:
     return Text(printable(text))
 
 
-def estimate_cell(estimate: Estimate, digits: int = 2) -> str:
-    """Write an estimate for a narrow column: the number, below it the interval or why there is none."""
-    return format_estimate(estimate, digits).replace(" [", "\n[").replace(" (", "\n(").replace(": ", ":\n")
-
-
 def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
     """Print the policies and the pairs."""
     console = console or Console()
@@ -42,17 +36,19 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     table.add_column("policy")
     for title in ("mean return", "worst 25 %", "success", "turns to it", "episodes", "failed"):
         table.add_column(title, justify="right")
+    notes = Footnotes()
     for policy in comparison.policies:
         table.add_row(
             _cell(policy.policy + (" *" if policy.privileged else "")),
-            estimate_cell(policy.metrics["return"]),
-            estimate_cell(policy.worst_quarter),
-            estimate_cell(policy.metrics["success_rate"]),
-            estimate_cell(policy.metrics["turns_to_success"], 1),
+            notes.estimate(policy.metrics["return"], lines=2),
+            notes.estimate(policy.worst_quarter, lines=2),
+            notes.estimate(policy.metrics["success_rate"], lines=2),
+            notes.estimate(policy.metrics["turns_to_success"], 1, lines=2),
             str(policy.num_episodes),
             str(sum(policy.failures.values())),
         )
     console.print(table)
+    notes.print(console)
     if any(policy.privileged for policy in comparison.policies):
         console.print("* knows the hidden context", style="dim")
     for policy in comparison.policies:
@@ -76,16 +72,18 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     table.add_column("pair")
     for title in ("difference", "win", "tie", "loss", "p (Holm)"):
         table.add_column(title, justify="right")
+    notes = Footnotes()
     for pair in comparison.pairs:
         table.add_row(
             _cell(f"{pair.first} − {pair.second}"),
-            format_estimate(pair.difference),
+            notes.estimate(pair.difference),
             str(pair.wins),
             str(pair.ties),
             str(pair.losses),
-            format_test(pair.test),
+            notes.test(pair.test),
         )
     console.print(table)
+    notes.print(console)
 
 
 def print_usage(
@@ -122,10 +120,12 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
     table.add_column("items")
     for name in ("pairs", "equal answers", "Cohen's kappa"):
         table.add_column(name, justify="right")
+    notes = Footnotes()
     for kind in ("all", "ask", "advice"):
         share, kappa = result.agreement[kind], result.kappa[kind]
-        table.add_row(kind, f"{share.num:,}", estimate_cell(share, 3), estimate_cell(kappa, 3))
+        table.add_row(kind, f"{share.num:,}", notes.estimate(share, 3), notes.estimate(kappa, 3))
     console.print(table)
+    notes.print(console)
     if result.num_unscored:
         console.print(
             f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa.", style="yellow"
@@ -151,9 +151,11 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     table.add_column("repeats", justify="right")
     table.add_column("difference from itself", justify="right")
     table.add_column("must be larger than", justify="right")
+    notes = Footnotes()
     for repeats, (estimate, bound) in enumerate(zip(floor.by_repeats, floor.floors, strict=True), 1):
-        table.add_row(str(repeats), format_estimate(estimate, 3), "unknown" if bound is None else f"{bound:.3f}")
+        table.add_row(str(repeats), notes.estimate(estimate, 3), "unknown" if bound is None else f"{bound:.3f}")
     console.print(table)
+    notes.print(console)
     console.print(f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes.")
     if any(bound is not None for bound in floor.floors):
         console.print(
