@@ -102,10 +102,10 @@ def others(statistic: Statistic, count: int) -> dict[str, tuple[float, float]]:
     moved = shift + norm.ppf(ENDS)
     errors = np.sqrt((weights * influences**2).sum(axis=1) / count)
     with np.errstate(all="ignore"):
-        ratios = np.where(errors > 1e-12 * max(error, 1e-300), (values - value) / errors, np.sign(values - value) * 1e9)
-    ratios = np.nan_to_num(ratios)
+        ratios = np.where(errors > 1e-9 * error, (values - value) / errors, np.sign(values - value) * np.inf)
+    ratios = np.where(np.isnan(ratios), 0.0, ratios)
     usual = error * np.sqrt((count - 1) / count)
-    low, high = np.quantile(ratios, ENDS)
+    low, high = np.quantile(ratios, ENDS[0], method="lower"), np.quantile(ratios, ENDS[1], method="higher")
     return {
         "percentile": tuple(np.quantile(values, ENDS)),
         "expanded percentile": tuple(np.quantile(values, [level, 1 - level])),
@@ -128,11 +128,12 @@ def _row(ends: list[tuple[float, float]], truth: float) -> dict[str, Any]:
     low, high = np.array(ends).T
     tolerance = 1e-9 * max(1.0, abs(truth))
     above, below = low > truth + tolerance, high < truth - tolerance
+    width = float(np.median(high - low))
     return {
         "coverage": round(1 - float((above | below).mean()), 4),
         "too_high": round(float(above.mean()), 4),
         "too_low": round(float(below.mean()), 4),
-        "median_width": round(float(np.median(high - low)), 4),
+        "median_width": round(width, 4) if np.isfinite(width) else "infinite",
     }
 
 
@@ -165,21 +166,18 @@ def covered(row: Mapping[str, Any], method: str) -> float:
     return float((row["package"] if method == "package" else row["others"][method])["coverage"])
 
 
-def below_five(case: Case, count: int, number: int) -> float:
-    """Return the coverage that the package's method would have with fewer clusters than it takes."""
+def below_five(case: Case, count: int, number: int) -> dict[str, Any]:
+    """Return what the package's method would do with fewer clusters than it takes."""
     rng = np.random.default_rng([1, count])
-    held = 0
-    for _ in range(number):
-        found = studentised_interval(*statistic_of(case.kind, *case.draw(rng, count)))
-        held += not isinstance(found, str) and found[0] <= case.truth <= found[1]
-    return round(held / number, 4)
+    found = [studentised_interval(*statistic_of(case.kind, *case.draw(rng, count))) for _ in range(number)]
+    return _row([ends for ends in found if not isinstance(ends, str)], case.truth)
 
 
 def _job(job: tuple[str, int, int]) -> tuple[str, int, Mapping[str, Any]]:
     name, count, number = job
     case = cases()[name]
     if count < NUM_CLUSTERS[0]:
-        return name, count, {"coverage": below_five(case, count, number)}
+        return name, count, below_five(case, count, number)
     return name, count, measure(case, count, number)
 
 
@@ -197,11 +195,11 @@ def main() -> None:
     jobs = [(name, count, number[name]) for name in known for count in NUM_CLUSTERS]
     jobs += [(name, count, options.experiments) for name, c in known.items() if c.required for count in (3, 4)]
     coverage: dict[str, dict[str, Any]] = {name: {} for name in known}
-    fewer: dict[str, dict[str, float]] = {name: {} for name, case in known.items() if case.required}
+    fewer: dict[str, dict[str, Any]] = {name: {} for name, case in known.items() if case.required}
     with ProcessPoolExecutor(options.processes) as pool:
         for name, count, row in pool.map(_job, jobs):
             if count < NUM_CLUSTERS[0]:
-                fewer[name][str(count)] = row["coverage"]
+                fewer[name][str(count)] = row
             else:
                 coverage[name][str(count)] = row
                 print(name, count, row["package"]["coverage"], flush=True)
