@@ -105,7 +105,7 @@ def evaluate_yield(
         progress: show bars.
 
     Returns:
-        Estimates by domain and in all, with intervals by bootstrap over dialogues, and paired differences.
+        Estimates by domain and in all, with intervals over dialogues, and paired differences.
 
     Raises:
         SettingError: there are no windows, or two policies have one name.

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["write_yield_report"]
 
 _CAPTIONS = {
-    "metrics": "By domain, with 95 % intervals over interviews where there are five or more (YIELD, Tables 6 to 8). Real "
-    "elicitors in black, the shuffled control in grey.",
+    "metrics": "By domain, with 95 % intervals over interviews where there are five or more (YIELD, Tables 6 to 8). "
+    "Real elicitors in black, the shuffled control in grey.",
     "lengths": "Distribution of utterance lengths, all domains.",
 }
 
