@@ -12,7 +12,7 @@ from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios
 from elicit_gym.scenarios.published import with_derived_parts
 from elicit_gym.scenarios.schema import pool_rarity, scenario_from_row
-from elicit_gym.statistics import cohen_kappa
+from elicit_gym.statistics.estimates import cohen_kappa
 from elicit_gym.types import JudgeRequest, Scenario
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled_pairs.jsonl"
