@@ -23,6 +23,7 @@ from elicit_gym.types import ChatHistory, Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.browser import CHROMIUM, dumped_dom
 from tests.minilm import MINILM
+from tests.widths import check_widths
 
 
 class Parrot:
@@ -85,6 +86,7 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert set(rows[0]["said"]) == {"real", "parrot", "tiny"}
     print_yield_evaluation(result)
     assert "Table 7" in capsys.readouterr().out
+    check_widths(lambda console: print_yield_evaluation(result, console))
 
 
 def test_what_cannot_be_evaluated() -> None:
