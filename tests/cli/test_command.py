@@ -240,3 +240,30 @@ def test_the_shell_completes_commands_options_and_choices(typed: str, expected: 
 def test_a_command_of_settings_shows_its_own_options_first() -> None:
     assert list(options("train sft"))[:2] == ["--out", "--data"]
     assert get_origin(inspect.signature(train.sft_command).parameters["seed"].annotation) is Annotated
+
+
+FLAGS = {flag for name in COMMANDS for flag in options(name)} | {"--help", "--install-completion"}
+
+
+def test_what_messages_and_pages_name_is_an_option() -> None:
+    sources = [path for room in ("elicit_gym", "agents", "offline") for path in (ROOT / room).rglob("*.py")]
+    named = {
+        flag: path.name
+        for path in (*sources, ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+\b", path.read_text(encoding="utf-8"))
+        if path.name != "command.py"
+    }
+    theirs = {"--port", "--head"}  # of vllm and ray, in README
+    assert {flag: name for flag, name in named.items() if flag not in FLAGS | theirs} == {}
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
+def test_commands_on_pages_take_the_options_that_they_are_shown_with(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    shown = re.findall(r"^elicit-gym (.+)$", text, re.MULTILINE) + re.findall(r"`elicit-gym ([^`]+)`", text)
+    assert len(shown) > 20 or page.name != "README.md"
+    for words in map(str.split, shown):
+        name = " ".join(words[:2]) if words[0] in GROUPS else words[0]
+        for part in name.split("|") if "|" not in name else [f"{words[0]} {one}" for one in words[1].split("|")]:
+            assert part in COMMANDS or part == "--install-completion", words
+            assert {word for word in words if word.startswith("--")} <= {*options(part)}, words
