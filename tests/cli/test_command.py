@@ -263,7 +263,9 @@ def test_commands_on_pages_take_the_options_that_they_are_shown_with(page: Path)
     shown = re.findall(r"^elicit-gym (.+)$", text, re.MULTILINE) + re.findall(r"`elicit-gym ([^`]+)`", text)
     assert len(shown) > 20 or page.name != "README.md"
     for words in map(str.split, shown):
-        name = " ".join(words[:2]) if words[0] in GROUPS else words[0]
-        for part in name.split("|") if "|" not in name else [f"{words[0]} {one}" for one in words[1].split("|")]:
-            assert part in COMMANDS or part == "--install-completion", words
-            assert {word for word in words if word.startswith("--")} <= {*options(part)}, words
+        grouped = words[0] in GROUPS
+        names = [f"{words[0]} {one}" for one in words[1].split("|")] if grouped else words[:1]
+        for name in names:
+            assert name in COMMANDS or name in FLAGS, words
+            known = options(name) if name in COMMANDS else FLAGS
+            assert {word for word in words if word.startswith("--")} <= {*known, "--help"}, words
