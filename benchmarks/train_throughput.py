@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks.common import write_result
 from elicit_gym.agents.batch import Batch, collate
 from elicit_gym.agents.local_model import load_model
-from elicit_gym.agents.training.awr import AWRConfig, train_awr
+from elicit_gym.agents.training.awr import train_awr
 from elicit_gym.agents.training.data import encode_windows
-from elicit_gym.agents.training.settings import TrainingSettings, lora_config
+from elicit_gym.agents.training.settings import AWRSettings, SFTSettings, lora_config
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.offline.load_dataset import load_dataset
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
@@ -37,23 +37,23 @@ def sample_windows(path: Path, tokenizer: Any, count: int) -> list[Window]:
     return Random(0).sample(list(dataset.windows(rules)), count)
 
 
-def train_plain(model: Any, tokenizer: Any, windows: list[Window], config: AWRConfig) -> None:
+def train_plain(model: Any, tokenizer: Any, windows: list[Window], settings: AWRSettings) -> None:
     """Train by AWR in the plainest way: pad all to 512, take all logits."""
     import torch
     from peft import get_peft_model
 
-    model = get_peft_model(model, lora_config(config))
+    model = get_peft_model(model, lora_config(settings))
     head = torch.nn.Linear(model.config.hidden_size, 1)
     optimizer = torch.optim.AdamW([p for p in [*model.parameters(), *head.parameters()] if p.requires_grad], lr=1e-5)
     encoded = encode_windows(windows, tokenizer, max_length=None)
-    for start in range(0, len(encoded), config.batch_size):
-        batch = _padded(collate(encoded[start : start + config.batch_size], 0), WIDTH)
+    for start in range(0, len(encoded), settings.batch_size):
+        batch = _padded(collate(encoded[start : start + settings.batch_size], 0), WIDTH)
         out = model(batch.input_ids, attention_mask=batch.attention_mask, output_hidden_states=True)
         log_probs = out.logits[:, :-1].log_softmax(-1).gather(2, batch.input_ids[:, 1:, None]).squeeze(2)
         mask = batch.action_mask[:, 1:]
         ends = WIDTH - 1 - batch.action_mask.flip(1).argmax(1)
         values = head(out.hidden_states[-1][torch.arange(len(ends)), ends]).squeeze(1)
-        weights = ((batch.returns - values.detach()) * config.alpha).exp()
+        weights = ((batch.returns - values.detach()) * settings.alpha).exp()
         weights = weights / weights.mean()
         policy = -(weights * (log_probs * mask).sum(1) / mask.sum(1)).mean()
         (policy + ((values - batch.returns) ** 2).mean()).backward()
@@ -85,11 +85,11 @@ def run_one(name: str, path: Path, count: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as out:
         start = time.perf_counter()
         if name == "plain":
-            train_plain(model, tokenizer, windows, AWRConfig())
+            train_plain(model, tokenizer, windows, AWRSettings())
         elif name == "awr":
             train_awr(model, tokenizer, windows, out)
         else:
-            train_sft(model, tokenizer, windows, out, settings=TrainingSettings())
+            train_sft(model, tokenizer, windows, out, settings=SFTSettings())
         seconds = time.perf_counter() - start
     return {"seconds": seconds, "tokens": tokens, "mib_before": before, "mib_peak": _mib("VmHWM")}
 

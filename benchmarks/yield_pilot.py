@@ -25,8 +25,8 @@ from benchmarks.common import RESULTS, provenance, write_result
 from elicit_gym.agents.local_model import load_model
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.system_prompt import load_system_prompt
-from elicit_gym.agents.training.awr import AWRConfig, train_awr
-from elicit_gym.agents.training.settings import TrainingSettings
+from elicit_gym.agents.training.awr import train_awr
+from elicit_gym.agents.training.settings import AWRSettings, SFTSettings
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.evaluation.compare import compare
 from elicit_gym.json_files import write_json
@@ -94,10 +94,10 @@ def train(work: Path) -> dict[str, Any]:
             windows = load_windows("yield/all-v1", "train", **chosen)
             dev = load_windows("yield/all-v1", "dev", **chosen)
             if name == "sft":
-                train_sft(network.train(), tokenizer, windows, out, dev=dev, settings=TrainingSettings(**shared))
+                train_sft(network.train(), tokenizer, windows, out, dev=dev, settings=SFTSettings(**shared))
             else:
-                config = AWRConfig(**shared, save_every=87)
-                train_awr(network.train(), tokenizer, windows, out, dev=dev, config=config, progress=True)
+                settings = AWRSettings(**shared, save_every=87)
+                train_awr(network.train(), tokenizer, windows, out, dev=dev, settings=settings, progress=True)
             write_json(out / "windows.json", {"windows": len(windows), "dev": len(dev)})
         found[name] = json.loads((out / "windows.json").read_text(encoding="utf-8"))
     return found

@@ -5,83 +5,93 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from elicit_gym.offline.importing import ImportedTranscript
-from elicit_gym.reporting.terminal import printable
+from elicit_gym.reporting.terminal import Column, print_table, print_text
 
 __all__ = ["print_corpus_statistics", "print_import_review", "print_window_statistics"]
 
 
-def _table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in left:
-        table.add_column(name)
-    for name in right:
-        table.add_column(name, justify="right")
-    return table
+def _columns(left: Sequence[str], right: Sequence[str]) -> tuple[Column, ...]:
+    return (*(Column(name, right=False) for name in left), *map(Column, right))
 
 
 def print_corpus_statistics(stats: Mapping[str, Any], name: str, console: Console | None = None) -> None:
     """Print what `corpus_statistics` counted: the paper's Tables 2 and 4, licences and traps."""
-    console = console or Console()
     total = stats["total"]
-    table = _table(f"{printable(name)} (Table 4)", ("domain", "source"), ("dialogues", "turns", "tokens"))
-    for row in stats["by_source"]:
-        numbers = (f"{row[k]:,}" for k in ("dialogues", "turns", "tokens"))
-        table.add_row(Text(printable(row["domain"])), Text(printable(row["source"])), *numbers)
-    table.add_section()
-    table.add_row("total", "", *(f"{total[k]:,}" for k in ("dialogues", "turns", "tokens")))
-    console.print(table)
-    console.print(
-        f"{total['domains']} domains, {total['turns_a_dialogue']:.2f} turns a dialogue, {total['tokens_a_turn']:.2f} "
-        "tokens a turn (Table 2; tokens are words and marks)."
+    counted = ("dialogues", "turns", "tokens")
+    print_table(
+        f"{name} (Table 4)",
+        _columns(("domain", "source"), counted),
+        [
+            *((row["domain"], row["source"], *(f"{row[k]:,}" for k in counted)) for row in stats["by_source"]),
+            None,
+            ("total", "", *(f"{total[k]:,}" for k in counted)),
+        ],
+        console=console,
     )
-    table = _table("Licences", ("licence",), ("dialogues", "turns"))
-    for licence, row in stats["licences"].items():
-        table.add_row(Text(printable(licence)), f"{row['dialogues']:,}", f"{row['turns']:,}")
-    console.print(table)
-    console.print(", ".join(f"{k.replace('_', ' ')}: {v:,}" for k, v in stats["traps"].items()) + ".")
+    print_text(
+        f"{total['domains']} domains, {total['turns_a_dialogue']:.2f} turns a dialogue, {total['tokens_a_turn']:.2f} "
+        "tokens a turn (Table 2; tokens are words and marks).",
+        console,
+    )
+    print_table(
+        "Licences",
+        _columns(("licence",), ("dialogues", "turns")),
+        [(licence, f"{row['dialogues']:,}", f"{row['turns']:,}") for licence, row in stats["licences"].items()],
+        console=console,
+    )
+    print_text(", ".join(f"{k.replace('_', ' ')}: {v:,}" for k, v in stats["traps"].items()) + ".", console)
 
 
 def print_window_statistics(stats: Mapping[str, Any], reward: str, console: Console | None = None) -> None:
     """Print what `window_statistics` counted: the paper's Table 5, and the windows left out by each rule."""
-    console = console or Console()
-    names = ("segments", "tokens", "a segment", "reward", "return-to-go")
-    table = _table(f"Windows, reward {printable(reward)} (Table 5: mean, range)", ("domain",), names)
-    for domain, row in (*stats["by_domain"].items(), ("total", stats["total"])):
+    rows: list[tuple[str, ...] | None] = []
+    for name, row in (*stats["by_domain"].items(), ("total", stats["total"])):
+        domain = name.replace("_", " ")
         if not row["segments"]:
-            table.add_row(Text(printable(domain)), "0", *["–"] * 4)
+            rows.append((domain, "0", *["–"] * 4))
             continue
-        spans = [f"{row[k][0]:.4g}-{row[k][1]:.4g}" for k in ("token_range", "reward_range", "return_to_go_range")]
-        table.add_row(
-            Text(printable(domain)),
-            f"{row['segments']:,}",
-            f"{row['tokens']:,}",
-            f"{row['tokens_a_segment']:.1f}\n{spans[0]}",
-            f"{row['reward_mean']:.2f}\n{spans[1]}",
-            f"{row['return_to_go_mean']:.2f}\n{spans[2]}",
+        spans = [f"({row[k][0]:.4g}–{row[k][1]:.4g})" for k in ("token_range", "reward_range", "return_to_go_range")]
+        rows.append(
+            (
+                domain,
+                f"{row['segments']:,}",
+                f"{row['tokens']:,}",
+                f"{row['tokens_a_segment']:.1f} {spans[0]}",
+                f"{row['reward_mean']:.2f} {spans[1]}",
+                f"{row['return_to_go_mean']:.2f} {spans[2]}",
+            )
         )
-    console.print(table)
-    console.print("By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".")
+    rows.insert(-1, None)
+    names = ("segments", "tokens", "a segment", "reward", "return-to-go")
+    print_table(f"Windows, reward {reward} (Table 5: mean, range)", _columns(("domain",), names), rows, console=console)
+    print_text(
+        "By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".", console
+    )
 
 
 def print_import_review(imported: Sequence[tuple[Path, ImportedTranscript]], console: Console | None = None) -> None:
     """Print what was guessed for each speaker, and the characters in and out."""
-    console = console or Console()
-    table = _table("Speakers and roles", ("file", "speaker", "role", "from"), ("turns", "words", "with questions"))
-    for path, transcript in imported:
-        for row in transcript.review:
-            table.add_row(
-                Text(printable(path.name)), Text(printable(row["speaker"])), row["role"], row["from"],
-                f"{row['turns']:,}", f"{row['words']:,}", row["turns_with_questions"],
-            )  # fmt: skip
-    console.print(table)
-    for path, transcript in imported:
-        console.print(
-            Text(
-                f"{printable(path.name)}: {transcript.characters_in:,} characters in, "
-                f"{transcript.characters_out:,} out."
+    print_table(
+        "Speakers and roles",
+        _columns(("file", "speaker", "role", "from"), ("turns", "words", "with questions")),
+        [
+            (
+                path.name,
+                row["speaker"],
+                row["role"],
+                row["from"],
+                f"{row['turns']:,}",
+                f"{row['words']:,}",
+                row["turns_with_questions"],
             )
+            for path, transcript in imported
+            for row in transcript.review
+        ],
+        console=console,
+    )
+    for path, transcript in imported:
+        print_text(
+            f"{path.name}: {transcript.characters_in:,} characters in, {transcript.characters_out:,} out.", console
         )

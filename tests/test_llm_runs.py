@@ -241,7 +241,7 @@ def test_dry_run_estimates_and_calls_nothing(tmp_path: Path) -> None:
         (["compare", "naive", "--judge-model", "openai/x"], "expected a seat that holds a model"),
         (["compare", "naive", "--prompts", "nowhere", "--judge", "llm"], "expected a folder"),
         (["compare", "naive", "--cache-mode", "replay"], "Name it with --cache"),
-        (["compare", "naive", "--cache-mode", "often"], "expected mode"),
+        (["compare", "naive", "--cache-mode", "often"], "'often' is not one of 'read-write', 'replay'"),
         (["compare", "naive", "--cache", "no.sqlite", "--cache-mode", "replay"], "expected a cache file, got none"),
         (["compare", "naive", "--budget-usd", "0"], "above 0"),
         (["scenarios", "generate", "two.txt", "--model", "openai/x"], "expected at least 3 different ones, got 2"),

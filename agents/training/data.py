@@ -33,7 +33,7 @@ def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int
         if max_length is not None and len(example.input_ids) > max_length:
             raise SettingError(
                 f"Training: expected windows of at most {max_length} tokens (the model's context), got "
-                f"{len(example.input_ids)} in {window.block_id}. Leave out longer windows (--max-tokens)."
+                f"{len(example.input_ids)} in {window.block_id}. Leave out longer windows (--max-window-tokens)."
             )
     return encoded
 

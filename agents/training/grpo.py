@@ -1,14 +1,14 @@
 """Online reinforcement learning in InfoQuest through TRL's GRPOTrainer: whole conversations, one return each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.training.conversation_tokens import ConversationTokens
-from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
+from elicit_gym.agents.training.settings import GRPOSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length, end_token_id
@@ -20,28 +20,7 @@ from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import make_env, sample_environment
 from elicit_gym.seeding import unit_seed
 
-__all__ = ["GRPOSettings", "train_grpo"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GRPOSettings(TrainingSettings):
-    """What training depends on, beside what SFT and AWR depend on too.
-
-    Attributes:
-        max_steps: updates.
-        batch_size: conversations an update and process; a multiple of `num_generations`.
-        num_generations: conversations of one scenario that are compared with each other.
-        temperature: of the sampling.
-        max_new_tokens: longest utterance.
-        kl_beta: weight of the KL to the starting policy; 0 leaves the reference model out.
-    """
-
-    max_steps: int | None = 100
-    batch_size: int = 8
-    num_generations: int = 4
-    temperature: float = 1.0
-    max_new_tokens: int = 64
-    kl_beta: float = 0.0
+__all__ = ["train_grpo"]
 
 
 def train_grpo(
@@ -74,7 +53,7 @@ def train_grpo(
         ``steps``: TRL's log rows.
 
     Raises:
-        SettingError: the settings do not go together, or a conversation outgrows the model's context.
+        SettingError: a conversation outgrows the model's context.
         MissingExtraError: the extra ``train`` is not installed.
 
     References:
@@ -86,11 +65,6 @@ def train_grpo(
     except ImportError as error:
         raise MissingExtraError("Training", "train") from error
     settings = settings or GRPOSettings()
-    if settings.batch_size % settings.num_generations or settings.num_generations < 2:
-        raise SettingError(
-            f"Training by GRPO: expected a batch size that is a multiple of num_generations, 2 or more, got "
-            f"{settings.batch_size} and {settings.num_generations}."
-        )
     out = Path(out)
     set_checkpointing(model, settings)
     player = _Player(tokenizer, env_id, dict(env_kwargs or {}), settings, out / "episodes")
@@ -111,7 +85,7 @@ def train_grpo(
     log = {"steps": trainer.state.log_history}
     if trainer.is_world_process_zero():
         base = getattr(model.config, "_name_or_path", "")
-        saved = {"method": "grpo", "config": asdict(settings), "base_model": base, "env_id": env_id}
+        saved = {"method": "grpo", "settings": asdict(settings), "base_model": base, "env_id": env_id}
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
         write_json(out / "log.json", log)
     return log
@@ -224,8 +198,9 @@ def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> A
         learning_rate=settings.policy_lr,
         max_steps=settings.max_steps or -1,
         num_train_epochs=settings.epochs,
+        warmup_steps=min(settings.warmup_ratio, 1 - 1e-9),  # below 1 it is a share of all steps
         per_device_train_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
         num_generations=settings.num_generations,
         temperature=settings.temperature,
         beta=settings.kl_beta,
@@ -233,7 +208,7 @@ def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> A
         use_cpu=trains_on_cpu(),
         gradient_checkpointing=False,  # set on the model already
         save_strategy="steps",
-        save_steps=settings.eval_every,
+        save_steps=settings.save_every,
         save_total_limit=1,
         logging_steps=1,
         report_to=["tensorboard"] if tensorboard else [],

@@ -8,7 +8,7 @@ from typing import Any
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.training.data import encode_windows
 from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
-from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
+from elicit_gym.agents.training.settings import SFTSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
@@ -24,7 +24,7 @@ def train_sft(
     out: str | Path,
     *,
     dev: Sequence[Window] = (),
-    settings: TrainingSettings | None = None,
+    settings: SFTSettings | None = None,
     resume: bool = False,
     tensorboard: bool = False,
 ) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def train_sft(
         from trl import SFTTrainer
     except ImportError as error:
         raise MissingExtraError("Training", "train") from error
-    settings = settings or TrainingSettings()
+    settings = settings or SFTSettings()
     out = Path(out)
 
     def rows(windows: Sequence[Window]) -> Any:
@@ -94,7 +94,7 @@ def train_sft(
     if trainer.is_world_process_zero():
         saved = {
             "method": "sft",
-            "config": asdict(settings),
+            "settings": asdict(settings),
             "base_model": getattr(model.config, "_name_or_path", ""),
         }
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
@@ -121,10 +121,12 @@ def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict
     return without_mask
 
 
-def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
+def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
     from trl import SFTConfig
 
-    steps = settings.max_steps or settings.epochs * -(-windows // (settings.batch_size * settings.accumulation))
+    steps = settings.max_steps or settings.epochs * -(
+        -windows // (settings.batch_size * settings.gradient_accumulation_steps)
+    )
     every = min(settings.eval_every, steps)
     return SFTConfig(
         output_dir=str(out),
@@ -134,7 +136,7 @@ def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evalu
         per_device_train_batch_size=settings.batch_size,
         per_device_eval_batch_size=settings.batch_size,
         train_sampling_strategy="group_by_length",
-        gradient_accumulation_steps=settings.accumulation,
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
         warmup_steps=max(1, round(settings.warmup_ratio * steps)),
         bf16=settings.bf16,
         use_cpu=trains_on_cpu(),

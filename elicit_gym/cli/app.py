@@ -2,8 +2,7 @@
 
 import sys
 
-import typer
-
+from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
 from elicit_gym.cli.data import data_app
 from elicit_gym.cli.evaluate_yield import evaluate_command
@@ -16,20 +15,18 @@ from elicit_gym.errors import ElicitGymError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
+app = command_group(
+    "Compare dialogue agents that must ask, play an episode, use human interviews as data, and train local models.",
     name="elicit-gym",
-    help="Dialogue agents that must ask: compare policies, play an episode, make and check scenarios.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
-app.command("evaluate-yield")(evaluate_command)
-app.command("serve")(serve_command)
-app.command("compare")(compare_command)
-app.command("report")(report_command)
-app.command("rejudge")(rejudge_command)
-app.command("noise-floor")(noise_floor_command)
-app.command("play")(play_command)
+app.command("compare", cls=Command)(compare_command)
+app.command("report", cls=Command)(report_command)
+app.command("rejudge", cls=Command)(rejudge_command)
+app.command("noise-floor", cls=Command)(noise_floor_command)
+app.command("play", cls=Command)(play_command)
+app.command("serve", cls=Command)(serve_command)
+app.command("evaluate-yield", cls=Command)(evaluate_command)
 app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")

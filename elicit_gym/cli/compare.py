@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
 
@@ -22,10 +23,10 @@ def _seats(
     judge: str | None,
     judge_model: str | None,
     judge_api_base: str | None,
-    max_tokens: int | None,
+    max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
-    shared: dict[str, Any] = {"env": env, "max_tokens": max_tokens, "prompts": prompts}
+    shared: dict[str, Any] = {"env": env, "max_new_tokens": max_new_tokens, "prompts": prompts}
     return {
         **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
         **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
@@ -33,9 +34,7 @@ def _seats(
 
 
 def compare_command(
-    policies: Annotated[
-        list[str] | None, typer.Argument(help="Baselines, litellm:MODEL or module:Class; all baselines by default.")
-    ] = None,
+    policies: Annotated[list[str] | None, m.POLICIES] = None,
     env: o.EnvOption = DEFAULT_ENV,
     scenarios: o.ScenariosOption = "bundled",
     split: o.SplitOption = None,
@@ -43,31 +42,31 @@ def compare_command(
     seed: o.SeedOption = 0,
     concurrency: o.ConcurrencyOption = 1,
     max_turns: o.TurnsOption = 10,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the run; the next elicit-gym-runs/NNN by default.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost, and stop.")] = False,
-    system_prompt: o.SystemPromptOption = "plain",
-    api_base: o.ApiBaseOption = None,
-    temperature: o.TemperatureOption = None,
-    max_tokens: o.MaxTokensOption = None,
-    user: o.UserOption = None,
-    user_model: o.UserModelOption = None,
-    user_api_base: o.UserApiBaseOption = None,
-    judge: o.JudgeOption = None,
-    judge_model: o.JudgeModelOption = None,
-    judge_api_base: o.JudgeApiBaseOption = None,
-    prompts: o.PromptsOption = None,
-    cache: o.CacheOption = None,
-    cache_mode: o.CacheModeOption = "read-write",
-    budget_usd: o.BudgetUsdOption = None,
-    budget_tokens: o.BudgetTokensOption = None,
+    out: Annotated[Path | None, o.out_option("The default is the next folder elicit-gym-runs/NNN.")] = None,
+    resume: o.ResumeOption = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only estimate the calls, tokens and cost of the run.")
+    ] = False,
+    system_prompt: m.SystemPromptOption = "plain",
+    api_base: m.ApiBaseOption = None,
+    temperature: m.TemperatureOption = None,
+    max_new_tokens: m.MaxNewTokensOption = None,
+    user: m.UserOption = None,
+    user_model: m.UserModelOption = None,
+    user_api_base: m.UserApiBaseOption = None,
+    judge: m.JudgeOption = None,
+    judge_model: m.JudgeModelOption = None,
+    judge_api_base: m.JudgeApiBaseOption = None,
+    prompts: m.PromptsOption = None,
+    cache: m.CacheOption = None,
+    cache_mode: m.CacheModeOption = "read-write",
+    budget_usd: m.BudgetUsdOption = None,
+    budget_tokens: m.BudgetTokensOption = None,
     backend: o.BackendOption = "local",
     address: o.AddressOption = None,
     gpus_per_actor: o.GpusOption = 0.0,
 ) -> None:
-    """Compare policies head to head and write a report."""
+    """Compare policies head to head and write a report; without names, all baselines are compared."""
     from elicit_gym.agents import load_policy
     from elicit_gym.evaluation.compare import compare
     from elicit_gym.evaluation.tables import print_comparison, print_usage
@@ -75,13 +74,13 @@ def compare_command(
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
     kwargs = o.env_kwargs(scenarios, split, max_turns)
-    kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_tokens, prompts)
+    kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_new_tokens, prompts)
     of_models = {
         "system_prompt": system_prompt,
         "prompts": str(prompts) if prompts else None,
         "api_base": api_base,
         "temperature": temperature,
-        "max_tokens": max_tokens,
+        "max_tokens": max_new_tokens,
     }
     loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
     if dry_run:
@@ -142,8 +141,8 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
 
 
 def report_command(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of saved runs.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("elicit-gym-report"),
+    runs: Annotated[list[Path], typer.Argument(help="Compare the runs saved in these folders.")],
+    out: Annotated[Path, o.out_option("The folder gets the report and its figures.")] = Path("elicit-gym-report"),
 ) -> None:
     """Compare the policies of saved runs; runs made with different settings are refused."""
     from elicit_gym.evaluation.compare import compare_runs
@@ -157,21 +156,19 @@ def report_command(
 
 
 def rejudge_command(
-    run: Annotated[Path, typer.Argument(help="Folder of a saved run, or a published chats-*.jsonl file.")],
-    judge: Annotated[str, typer.Option("--judge", help="scripted, embedding or llm.")] = "scripted",
-    scenarios: Annotated[
-        str | None, typer.Option("--scenarios", help="Where the scenarios are; the run's own by default.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for a report under the new judge.")] = None,
-    judge_model: o.JudgeModelOption = None,
-    judge_api_base: o.JudgeApiBaseOption = None,
-    max_tokens: o.MaxTokensOption = None,
-    prompts: o.PromptsOption = None,
+    run: Annotated[Path, typer.Argument(help="Judge the run saved in this folder, or a published chats-*.jsonl file.")],
+    judge: Annotated[str, m.JUDGE] = "scripted",
+    scenarios: Annotated[str | None, o.SCENARIOS] = None,
+    out: Annotated[Path | None, o.out_option("Without it, the new report is not written.")] = None,
+    judge_model: m.JudgeModelOption = None,
+    judge_api_base: m.JudgeApiBaseOption = None,
+    max_new_tokens: m.MaxNewTokensOption = None,
+    prompts: m.PromptsOption = None,
     concurrency: o.ConcurrencyOption = 16,
-    cache: o.CacheOption = None,
-    cache_mode: o.CacheModeOption = "read-write",
-    budget_usd: o.BudgetUsdOption = None,
-    budget_tokens: o.BudgetTokensOption = None,
+    cache: m.CacheOption = None,
+    cache_mode: m.CacheModeOption = "read-write",
+    budget_usd: m.BudgetUsdOption = None,
+    budget_tokens: m.BudgetTokensOption = None,
 ) -> None:
     """Judge a saved run anew without replaying it: agreement of the two judges, and the change in ranking."""
     from elicit_gym.envs.infoquest import check_parts
@@ -182,7 +179,13 @@ def rejudge_command(
 
     loaded = load_any_run(run, scenarios)
     seat = o.seat_kwargs(
-        "judge", judge, env="", model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
+        "judge",
+        judge,
+        env="",
+        model=judge_model,
+        api_base=judge_api_base,
+        max_new_tokens=max_new_tokens,
+        prompts=prompts,
     )
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with (
@@ -205,7 +208,7 @@ def rejudge_command(
 
 
 def noise_floor_command(
-    policy: Annotated[str, typer.Argument(help="A baseline, or module:Class.")],
+    policy: Annotated[str, typer.Argument(help="Measure this policy: the name of a baseline, or module:Class.")],
     env: o.EnvOption = DEFAULT_ENV,
     scenarios: o.ScenariosOption = "bundled",
     split: o.SplitOption = None,

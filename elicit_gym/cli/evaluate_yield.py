@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elicit_gym.cli import data_options as d
+from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
 
@@ -16,27 +18,39 @@ __all__ = ["evaluate_command"]
 
 
 def evaluate_command(
-    policies: Annotated[list[str], typer.Argument(help="hf:MODEL, folders of trained policies, litellm:MODEL, ...")],
-    data: o.DataOption = "sample/all-v1",
-    split: Annotated[str, typer.Option("--split")] = "test",
-    path: o.CorpusPathOption = None,
-    max_tokens: o.WindowTokensOption = 512,
-    limit: o.WindowLimitOption = None,
+    policies: Annotated[list[str], m.POLICIES],
+    data: d.DataOption = "sample/all-v1",
+    split: d.DataSplitOption = "test",
+    path: d.PathOption = None,
+    max_window_tokens: d.WindowTokensOption = 512,
+    limit: d.WindowLimitOption = None,
     tokenizer: Annotated[
-        str | None, typer.Option("--tokenizer", help="For lengths; of the first local model by default.")
+        str | None,
+        typer.Option(
+            "--tokenizer",
+            help="Count the tokens of utterances with this tokenizer; the default is that of the first local model.",
+        ),
     ] = None,
     encoder: Annotated[
-        str, typer.Option("--encoder", help="sentence-transformers model for Progression.")
+        str, typer.Option("--encoder", help="Measure Progression with this sentence-transformers model.")
     ] = "sentence-transformers/all-MiniLM-L12-v2",
-    k: Annotated[int, typer.Option("--k", min=1, help="Of Progression: how many turns back.")] = 5,
-    gamma: Annotated[float, typer.Option("--gamma", help="Of Progression: decay, above 0 and at most 1.")] = 0.5,
-    system_prompt: o.SystemPromptOption = "plain",
-    api_base: o.ApiBaseOption = None,
-    new_tokens: Annotated[int, typer.Option("--new-tokens", min=1, help="Longest utterance.")] = 128,
+    progression_turns: Annotated[
+        int, typer.Option("--progression-turns", min=1, help="Let Progression look back this many turns.")
+    ] = 5,
+    progression_decay: Annotated[
+        float,
+        typer.Option(
+            "--progression-decay",
+            help="Let each further turn back count less in Progression by this factor, above 0 and at most 1.",
+        ),
+    ] = 0.5,
+    system_prompt: m.SystemPromptOption = "plain",
+    api_base: m.ApiBaseOption = None,
+    max_new_tokens: Annotated[int, m.MAX_NEW_TOKENS] = 128,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for numbers, figures, samples and report.html.")
+        Path | None, o.out_option("Without it, the numbers are only printed; with it, a report is written, too.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the answers in --out.")] = False,
+    resume: o.ResumeOption = False,
 ) -> None:
     """Measure policies against real elicitors on test windows: the paper's Tables 6, 7 and 8."""
     from elicit_gym.agents import load_policy
@@ -47,27 +61,37 @@ def evaluate_command(
     from elicit_gym.offline.evaluation.tables import print_yield_evaluation
     from elicit_gym.offline.load_windows import load_shuffled_windows, load_windows
 
-    if not 0 < gamma <= 1:
-        raise SettingError(f"Evaluating on YIELD: expected --gamma above 0 and at most 1, got {gamma:g}.")
+    if not 0 < progression_decay <= 1:
+        raise SettingError(
+            f"Evaluating on YIELD: expected --progression-decay above 0 and at most 1, got {progression_decay:g}. "
+            "Choose another value."
+        )
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the evaluation, got none. Name it with --out.")
-    of_windows: dict[str, Any] = {"path": path, "max_tokens": max_tokens, "limit": limit}
+    of_windows: dict[str, Any] = {"path": path, "max_tokens": max_window_tokens, "limit": limit}
     windows = load_windows(data, split, reward="reply_length", **of_windows)
     loaded = [
-        load_policy(spec, system_prompt=system_prompt, api_base=api_base, max_tokens=new_tokens) for spec in policies
+        load_policy(spec, system_prompt=system_prompt, api_base=api_base, max_tokens=max_new_tokens)
+        for spec in policies
     ]
     count = _token_counter(tokenizer, loaded)
     manifest = evaluation_manifest(
         loaded,
         windows,
         data=f"{data} {split}",
-        settings={"new_tokens": new_tokens, "encoder": encoder, "k": k, "gamma": gamma},
+        settings={
+            "max_new_tokens": max_new_tokens,
+            "encoder": encoder,
+            "k": progression_turns,
+            "gamma": progression_decay,
+        },
     )
     store = AnswerFile(out, manifest, resume=resume) if out is not None else None
     advice = "Nothing was saved." if out is None else f"Answers are saved; go on with: --resume --out {out}"
     with o.stoppable(advice):
         result = evaluate_yield(
-            loaded, windows, encoder=load_encoder(encoder), count_tokens=count, k=k, gamma=gamma,
+            loaded, windows, encoder=load_encoder(encoder), count_tokens=count, k=progression_turns,
+            gamma=progression_decay,
             shuffled=load_shuffled_windows(data, split, **of_windows), store=store, progress=True,
         )  # fmt: skip
     print_yield_evaluation(result)

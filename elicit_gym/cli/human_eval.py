@@ -1,40 +1,38 @@
 """The commands for ratings by people."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from elicit_gym.errors import SettingError
+from elicit_gym.cli import options as o
+from elicit_gym.cli.command import Command, command_group
 
 __all__ = ["human_eval_app"]
 
-human_eval_app = typer.Typer(
-    help="Let people rate what policies said: export blinded tasks, score the answers.", no_args_is_help=True
-)
+human_eval_app = command_group("Let people rate what policies said: export blinded tasks, and score the answers.")
 
 
-@human_eval_app.command("export")
+@human_eval_app.command("export", cls=Command)
 def export_command(
-    evaluation: Annotated[Path, typer.Argument(help="Folder that evaluate-yield --out wrote.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the batch.")],
-    windows: Annotated[int, typer.Option("--windows", min=1, help="How many to rate; 100 in the paper.")] = 100,
+    evaluation: Annotated[Path, typer.Argument(help="Take the utterances from the folder that evaluate-yield wrote.")],
+    out: Annotated[Path, o.out_option("The folder gets the batch.")],
+    windows: Annotated[int, typer.Option("--windows", min=1, help="Draw this many windows; the paper has 100.")] = 100,
     sources: Annotated[
-        list[str] | None, typer.Option("--source", help="Whose utterances, once for each; all by default.")
+        list[str] | None,
+        typer.Option("--source", help="Rate only this source's utterances; repeat the option to name several."),
     ] = None,
-    equal: Annotated[
-        bool, typer.Option("--equal", help="As many windows from every domain, not in proportion.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
+    allocation: Annotated[
+        Literal["proportional", "equal"],
+        typer.Option("--allocation", help="Share the windows out among the domains by their size, or equally."),
+    ] = "proportional",
+    seed: o.SeedOption = 0,
 ) -> None:
     """Write a batch: form.html for colleagues, mturk.csv and mturk_layout.html for Mechanical Turk, and the key."""
     from elicit_gym.offline.human_eval.forms import write_batch
     from elicit_gym.offline.human_eval.tasks import make_tasks, read_samples
 
-    allocation = "equal" if equal else "proportional"
-    tasks = make_tasks(
-        read_samples(evaluation), windows, seed=seed, allocation=allocation, sources=sources  # type: ignore[arg-type]
-    )  # fmt: skip
+    tasks = make_tasks(read_samples(evaluation), windows, seed=seed, allocation=allocation, sources=sources)
     write_batch(tasks, out, seed=seed)
     typer.echo(
         f"{len(tasks)} tasks with {len(tasks[0].responses)} utterances each.\n"
@@ -44,18 +42,29 @@ def export_command(
     )
 
 
-@human_eval_app.command("score")
+@human_eval_app.command("score", cls=Command)
 def score_command(
-    batch: Annotated[Path, typer.Argument(help="Folder that 'human-eval export' wrote.")],
-    answers: Annotated[list[Path], typer.Argument(help="CSV files as they came back.")],
+    batch: Annotated[Path, typer.Argument(help="Read the key from the folder that 'human-eval export' wrote.")],
+    answers: Annotated[list[Path], typer.Argument(help="Score the answers in these CSV files, as they came back.")],
     min_seconds: Annotated[
-        float, typer.Option("--min-seconds", help="Leave out workers with a faster median task.")
+        float,
+        typer.Option(
+            "--min-seconds", min=0, help="Leave out workers who took less time than this for their median task."
+        ),
     ] = 20.0,
     min_agreement: Annotated[
-        float, typer.Option("--min-agreement", help="Leave out workers who correlate less with the others.")
+        float,
+        typer.Option(
+            "--min-agreement",
+            min=-1,
+            max=1,
+            help="Leave out workers whose ratings correlate less than this with those of the others.",
+        ),
     ] = 0.0,
-    keep_all: Annotated[bool, typer.Option("--keep-all", help="Count every worker, whatever the checks say.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for table9.json and its figure.")] = None,
+    keep_all: Annotated[
+        bool, typer.Option("--keep-all", help="Count every worker, whatever the checks found.")
+    ] = False,
+    out: Annotated[Path | None, o.out_option("The folder gets table9.json and its figure.")] = None,
 ) -> None:
     """Check the workers and print the paper's Table 9 with intervals and Krippendorff's alpha."""
     from elicit_gym.json_files import write_json
@@ -63,8 +72,6 @@ def score_command(
     from elicit_gym.offline.human_eval.table import draw_human_evaluation, print_human_evaluation, score_ratings
     from elicit_gym.offline.human_eval.tasks import read_key
 
-    if not -1 <= min_agreement <= 1:
-        raise SettingError(f"Scoring answers: expected --min-agreement between -1 and 1, got {min_agreement:g}.")
     key = read_key(batch)
     found = read_answers(answers, key)
     checks = check_workers(found, min_seconds=min_seconds, min_agreement=min_agreement, keep_all=keep_all)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,39 +16,24 @@ from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.rollout.workers import Killed
 
 __all__ = [
+    "SCENARIOS",
+    "SPLIT",
     "AddressOption",
-    "ApiBaseOption",
     "BackendOption",
-    "BudgetTokensOption",
-    "BudgetUsdOption",
-    "CacheModeOption",
-    "CacheOption",
     "ConcurrencyOption",
-    "CorpusPathOption",
-    "DataOption",
     "EnvOption",
     "GpusOption",
-    "JudgeApiBaseOption",
-    "JudgeModelOption",
-    "JudgeOption",
-    "MaxTokensOption",
-    "PromptsOption",
     "RepeatsOption",
+    "ResumeOption",
     "ScenariosOption",
     "SeedOption",
     "SplitOption",
-    "SystemPromptOption",
-    "TemperatureOption",
     "TurnsOption",
-    "UserApiBaseOption",
-    "UserModelOption",
-    "UserOption",
-    "WindowLimitOption",
-    "WindowTokensOption",
     "check_backend",
     "env_kwargs",
     "models",
     "next_folder",
+    "out_option",
     "ray_backend",
     "report_problems",
     "seat_kwargs",
@@ -56,70 +41,50 @@ __all__ = [
 ]
 
 _CLUSTER = "Cluster"
-BackendOption = Annotated[str, typer.Option(help="local, or ray.", rich_help_panel=_CLUSTER)]
+
+BackendOption = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--backend", help="Run on this machine or on a Ray cluster.", rich_help_panel=_CLUSTER),
+]
 AddressOption = Annotated[
     str | None,
-    typer.Option(help="Of the Ray cluster, auto for this machine's; one is started without.", rich_help_panel=_CLUSTER),
-]
-GpusOption = Annotated[float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_CLUSTER)]
-EnvOption = Annotated[str, typer.Option("--env", help="Environment id.")]
-ScenariosOption = Annotated[
-    str, typer.Option("--scenarios", help="'bundled', 'infoquest', a JSON lines file, or a folder.")
-]
-SplitOption = Annotated[str | None, typer.Option("--split", help="train or test; all by default.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Base seed.")]
-RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Episodes for each scenario.")]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Threads; the records do not depend on it.")
-]
-TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
-
-_MODELS = "Models"
-DataOption = Annotated[
-    str, typer.Option("--data", help="A dataset id (data list), a built Arrow file, or released JSON lines of windows.")
-]
-CorpusPathOption = Annotated[Path | None, typer.Option("--path", help="A local copy of the corpus.")]
-WindowTokensOption = Annotated[int, typer.Option("--max-tokens", min=8, help="Longer windows are left out.")]
-WindowLimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Use so many windows only.")]
-SystemPromptOption = Annotated[
-    str,
     typer.Option(
-        help="For model policies: plain, clarify, elicitor, or a file; a policy's own: MODEL+PROMPT.",
-        rich_help_panel=_MODELS,
+        "--address",
+        help="Connect to the Ray cluster at this address, or at 'auto' to this machine's; without it, one is started.",
+        rich_help_panel=_CLUSTER,
     ),
 ]
-ApiBaseOption = Annotated[
-    str | None, typer.Option(help="Server for model policies, e.g. http://localhost:8000/v1.", rich_help_panel=_MODELS)
+GpusOption = Annotated[
+    float,
+    typer.Option(
+        "--gpus-per-actor", min=0, help="Reserve this many GPUs for each Ray actor.", rich_help_panel=_CLUSTER
+    ),
 ]
-TemperatureOption = Annotated[float | None, typer.Option(help="For model policies.", rich_help_panel=_MODELS)]
-MaxTokensOption = Annotated[
-    int | None, typer.Option(min=1, help="Longest answer, in any seat.", rich_help_panel=_MODELS)
+EnvOption = Annotated[str, typer.Option("--env", help="Play in the environment with this id.")]
+SCENARIOS = typer.Option(
+    "--scenarios",
+    help="Take the scenarios from here: 'bundled', 'infoquest' (the published ones), a JSON lines file, or a folder.",
+)
+ScenariosOption = Annotated[str, SCENARIOS]
+SPLIT = typer.Option("--split", help="Use only this part of the data.")
+SplitOption = Annotated[Literal["train", "test"] | None, SPLIT]
+SeedOption = Annotated[int, typer.Option("--seed", help="Derive every random choice from this seed.")]
+RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Play this many episodes per scenario.")]
+ConcurrencyOption = Annotated[
+    int,
+    typer.Option(
+        "--concurrency", min=1, help="Keep this many episodes under way at once; the results do not depend on it."
+    ),
 ]
-UserOption = Annotated[
-    str | None, typer.Option("--user", help="User simulator: scripted or llm.", rich_help_panel=_MODELS)
+TurnsOption = Annotated[
+    int, typer.Option("--max-turns", min=1, help="Let the agent send at most this many messages per episode.")
 ]
-UserModelOption = Annotated[str | None, typer.Option(help="Model that plays the user.", rich_help_panel=_MODELS)]
-UserApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
-JudgeOption = Annotated[
-    str | None, typer.Option("--judge", help="Judge: scripted, embedding or llm.", rich_help_panel=_MODELS)
-]
-JudgeModelOption = Annotated[str | None, typer.Option(help="Model that judges.", rich_help_panel=_MODELS)]
-JudgeApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
-PromptsOption = Annotated[
-    Path | None, typer.Option(help="Folder with prompt files of your own.", rich_help_panel=_MODELS)
-]
-CacheOption = Annotated[
-    Path | None, typer.Option(help="SQLite file that keeps every response.", rich_help_panel=_MODELS)
-]
-CacheModeOption = Annotated[
-    str, typer.Option(help="read-write, or replay: a miss is an error.", rich_help_panel=_MODELS)
-]
-BudgetUsdOption = Annotated[
-    float | None, typer.Option(help="Stop before more dollars are spent.", rich_help_panel=_MODELS)
-]
-BudgetTokensOption = Annotated[
-    int | None, typer.Option(help="Stop before more tokens are spent.", rich_help_panel=_MODELS)
-]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
+
+
+def out_option(more: str) -> Any:
+    """Return the option that says where a command writes to, with a sentence on what lies there."""
+    return typer.Option("--out", help=f"Write the results here. {more}")
 
 
 @contextmanager
@@ -155,7 +120,7 @@ def seat_kwargs(
     env: str,
     model: str | None,
     api_base: str | None,
-    max_tokens: int | None,
+    max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
     """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
@@ -166,7 +131,7 @@ def seat_kwargs(
     given = {
         "model": model,
         "api_base": api_base,
-        "max_tokens": max_tokens,
+        "max_tokens": max_new_tokens,
         "prompts": str(prompts.resolve()) if prompts else None,
     }
     holds_model = name == "llm" or (name is None and env.endswith("InfoQuestLLM-v0"))
@@ -189,16 +154,14 @@ def models(
     *,
     concurrency: int,
     cache: Path | None,
-    cache_mode: str,
+    cache_mode: CacheMode,
     budget_usd: float | None,
     budget_tokens: int | None,
 ) -> Iterator[Runtime]:
     """Put cache, budget and concurrency in force for the block."""
-    if cache_mode not in get_args(CacheMode):
-        raise SettingError(f"Opening a cache: expected mode 'read-write' or 'replay', got {cache_mode!r}. Choose one.")
     if cache is None and cache_mode == "replay":
         raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
-    store = ResponseCache(cache, cache_mode) if cache is not None else None  # type: ignore[arg-type]
+    store = ResponseCache(cache, cache_mode) if cache is not None else None
     try:
         runtime = Runtime(
             concurrency=max(64, 6 * concurrency),
@@ -213,26 +176,30 @@ def models(
             store.close()
 
 
-def check_backend(name: str, address: str | None) -> bool:
+def check_backend(name: Literal["local", "ray"], address: str | None) -> bool:
     """Say whether a backend is Ray.
 
     Raises:
-        SettingError: it is neither that nor ``local``, or there is an address for no cluster.
+        SettingError: there is an address, but no cluster.
     """
-    if name not in ("local", "ray"):
-        raise SettingError(f"Spreading work: expected --backend local or ray, got {name!r}.")
     if name == "local" and address is not None:
         raise SettingError("Spreading work: expected --backend ray beside --address, got local. Add it.")
     return name == "ray"
 
 
 def ray_backend(
-    name: str, address: str | None, gpus_per_actor: float, *, cache: Path | None, cache_mode: str, budget: bool
+    name: Literal["local", "ray"],
+    address: str | None,
+    gpus_per_actor: float,
+    *,
+    cache: Path | None,
+    cache_mode: CacheMode,
+    budget: bool,
 ) -> Any:
     """Return what runs the episodes: None for this process, or Ray.
 
     Raises:
-        SettingError: an unknown backend, or options that do not go together.
+        SettingError: options that do not go together.
         MissingExtraError: the extra ``ray`` is not installed.
     """
     if not check_backend(name, address):
@@ -246,7 +213,7 @@ def ray_backend(
 
     connect(address)
     kept = (str(cache.resolve()), cache_mode) if cache is not None else None
-    return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)  # type: ignore[arg-type]
+    return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)
 
 
 def report_problems(problems: Sequence[str]) -> None:

@@ -140,9 +140,12 @@ def play_user(
 
 
 def play_command(
-    scenario: Annotated[str | None, typer.Option("--scenario", help="Id of a scenario; drawn by default.")] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option("--scenario", help="Play the scenario with this id; by default, one is drawn at random."),
+    ] = None,
     as_user: Annotated[
-        str | None, typer.Option("--as-user", help="Play the user against this policy instead.", metavar="POLICY")
+        str | None, typer.Option("--as-user", help="Play the user against this policy.", metavar="POLICY")
     ] = None,
     scenarios: o.ScenariosOption = "bundled",
     split: o.SplitOption = None,

@@ -5,15 +5,19 @@ from typing import Annotated
 
 import typer
 
+from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
+from elicit_gym.cli.command import Command, command_group
 
 __all__ = ["scenarios_app"]
 
-scenarios_app = typer.Typer(help="Look at scenarios, check files of your own, make new ones.", no_args_is_help=True)
+scenarios_app = command_group("Describe scenarios, check files of your own, and make new ones.")
 
 
-@scenarios_app.command("validate")
-def validate_command(path: Annotated[Path, typer.Argument(help="A JSON lines file, or a folder.")]) -> None:
+@scenarios_app.command("validate", cls=Command)
+def validate_command(
+    path: Annotated[Path, typer.Argument(help="Check this JSON lines file, or this folder with the published files.")],
+) -> None:
     """Check a scenario file and print everything that is wrong with it."""
     from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
@@ -21,10 +25,10 @@ def validate_command(path: Annotated[Path, typer.Argument(help="A JSON lines fil
     typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
-@scenarios_app.command("stats")
+@scenarios_app.command("stats", cls=Command)
 def stats_command(
     scenarios: Annotated[
-        str, typer.Argument(help="'bundled', 'infoquest', a JSON lines file, or a folder.")
+        str, typer.Argument(help="Describe these scenarios: 'bundled', 'infoquest', a JSON lines file, or a folder.")
     ] = "bundled",
     split: o.SplitOption = None,
 ) -> None:
@@ -36,21 +40,25 @@ def stats_command(
     print_scenario_stats(scenario_stats(load_scenarios(scenarios, split)), scenarios)
 
 
-@scenarios_app.command("generate")
+@scenarios_app.command("generate", cls=Command)
 def generate_command(
-    personas: Annotated[Path, typer.Argument(help="PersonaHub's JSON lines, or one persona a line.")],
-    model: Annotated[str, typer.Option("--model", help="litellm's name of the model.")],
-    count: Annotated[int, typer.Option("--count", min=1, help="Opening messages; two scenarios each.")] = 10,
-    out: Annotated[Path, typer.Option("--out", help="Folder; a killed run goes on there.")] = Path("scenarios"),
+    personas: Annotated[
+        Path, typer.Argument(help="Draw the personas from this file: PersonaHub's JSON lines, or one persona per line.")
+    ],
+    model: Annotated[str, typer.Option("--model", help="Let this model write; the name is litellm's.")],
+    count: Annotated[
+        int, typer.Option("--count", min=1, help="Make this many opening messages, each with two scenarios.")
+    ] = 10,
+    out: Annotated[Path, o.out_option("A run that was interrupted continues there.")] = Path("scenarios"),
     seed: o.SeedOption = 0,
-    api_base: o.ApiBaseOption = None,
-    temperature: o.TemperatureOption = None,
-    max_tokens: o.MaxTokensOption = None,
-    prompts: o.PromptsOption = None,
-    cache: o.CacheOption = None,
-    cache_mode: o.CacheModeOption = "read-write",
-    budget_usd: o.BudgetUsdOption = None,
-    budget_tokens: o.BudgetTokensOption = None,
+    api_base: m.ApiBaseOption = None,
+    temperature: m.TemperatureOption = None,
+    max_new_tokens: m.MaxNewTokensOption = None,
+    prompts: m.PromptsOption = None,
+    cache: m.CacheOption = None,
+    cache_mode: m.CacheModeOption = "read-write",
+    budget_usd: m.BudgetUsdOption = None,
+    budget_tokens: m.BudgetTokensOption = None,
 ) -> None:
     """Make new scenarios with a model: opening message, traits, setting (the paper's three stages)."""
     from elicit_gym.llm.make import make_chat_model
@@ -58,7 +66,7 @@ def generate_command(
     from elicit_gym.scenarios.generate import generate_scenarios, read_personas
 
     people = read_personas(personas)
-    chat = make_chat_model(model, api_base=api_base, temperature=temperature, max_tokens=max_tokens)
+    chat = make_chat_model(model, api_base=api_base, temperature=temperature, max_tokens=max_new_tokens)
     with (
         o.stoppable(f"What was made is saved; run the command again with --out {out} to go on."),
         o.models(concurrency=1, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens),

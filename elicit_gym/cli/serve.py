@@ -15,9 +15,11 @@ def serve_command(
     scenarios: o.ScenariosOption = "bundled",
     split: o.SplitOption = None,
     max_turns: o.TurnsOption = 10,
-    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65535)] = 8000,
-    max_sessions: Annotated[int, typer.Option("--max-sessions", min=1, help="Conversations at once.")] = 64,
+    host: Annotated[str, typer.Option("--host", help="Listen at this network address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Listen at this port.")] = 8000,
+    max_sessions: Annotated[
+        int, typer.Option("--max-sessions", min=1, help="Let at most this many conversations be open at once.")
+    ] = 64,
 ) -> None:
     """Serve InfoQuest by the OpenEnv protocol."""
     try:

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from elicit_gym.reporting.page import format_estimate, format_test
+from elicit_gym.reporting.terminal import print_text
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 
@@ -22,20 +23,20 @@ class Footnotes:
             return ""
         return self._marks.setdefault(reason, str(len(self._marks) + 1).translate(_RAISED))
 
-    def estimate(self, estimate: Estimate, digits: int = 2, *, lines: int = 1) -> str:
-        """Write a number with its interval, which stands below it with two `lines`."""
+    def estimate(self, estimate: Estimate, digits: int = 2) -> str:
+        """Write a number with its interval."""
         if estimate.value is None:
             return "–" + self._mark(estimate.reason)
         number, *interval = format_estimate(estimate, digits).split(" ", 1)
         if estimate.low is None:
             return number + self._mark(estimate.reason)
-        return number + self._mark(estimate.reason) + ("\n" if lines > 1 else " ") + interval[0]
+        return number + self._mark(estimate.reason) + " " + interval[0]
 
     def test(self, test: PairedTest) -> str:
         """Write a corrected p-value."""
         return format_test(test) if test.p_corrected is not None else "none" + self._mark(test.reason)
 
-    def print(self, console: Console) -> None:
+    def print(self, console: Console | None = None) -> None:
         """Print the reasons."""
         for reason, mark in self._marks.items():
-            console.print(f"{mark} {reason}", style="dim", highlight=False)
+            print_text(f"{mark} {reason}", console, style="dim")

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from elicit_gym.offline.human_eval.answers import Answers, Rating, WorkerCheck
 from elicit_gym.offline.human_eval.scales import PAPER_TABLE_9, SCALES
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.reporting.style import STYLE, colour
-from elicit_gym.reporting.terminal import printable
+from elicit_gym.reporting.terminal import Column, print_table, print_text
 from elicit_gym.statistics.estimates import Estimate, cluster_alpha, cluster_mean
 
 __all__ = ["HumanEvaluation", "draw_human_evaluation", "print_human_evaluation", "score_ratings"]
@@ -121,50 +119,50 @@ def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
 
 def print_human_evaluation(result: HumanEvaluation, console: Console | None = None) -> None:
     """Print Table 9 with intervals, the paper's own rows below it, and the workers' checks."""
-    console = console or Console()
-    table = Table(title="Mean ratings, 1 to 5 (Table 9)", title_justify="left")
-    table.add_column("source")
-    for scale in SCALES:
-        table.add_column(f"{scale.name} ({scale.short})", justify="right")
     notes = Footnotes()
-    for source, row in result.table.items():
-        table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
-    table.add_section()
-    agreement = [notes.estimate(result.alpha[s.key], lines=2) for s in SCALES]
-    table.add_row("Krippendorff's alpha", *agreement)
-    table.add_section()
-    for name, means in PAPER_TABLE_9.items():
-        table.add_row(f"paper: {name}", *(f"{mean:.2f}" for mean in means), style="dim")
-    console.print(table)
+    own = [(source, *(notes.estimate(row[s.key]) for s in SCALES)) for source, row in result.table.items()]
+    agreement = ("Krippendorff's alpha", *(notes.estimate(result.alpha[s.key]) for s in SCALES))
+    paper = [(f"paper: {name}", *(f"{mean:.2f}" for mean in means)) for name, means in PAPER_TABLE_9.items()]
+    rows = [*own, None, agreement, None, *paper]
+    print_table(
+        "Mean ratings, 1 to 5 (Table 9)",
+        (Column("source", right=False), *(Column(f"{scale.name} ({scale.short})") for scale in SCALES)),
+        rows,
+        console=console,
+        dim=range(len(rows) - len(paper), len(rows)),
+    )
     notes.print(console)
     overall = result.alpha["all"]
     why = f" ({overall.reason})" if overall.value is None and overall.reason else ""
-    console.print(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", highlight=False)
+    print_text(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", console)
     if result.to_real:
-        table = Table(title="Difference to the real utterance, same raters", title_justify="left")
-        table.add_column("source")
-        for scale in SCALES:
-            table.add_column(scale.short, justify="right")
         notes = Footnotes()
-        for source, row in result.to_real.items():
-            table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
-        console.print(table)
-        notes.print(console)
-    table = Table(title="Workers", title_justify="left")
-    for column in ("worker", "tasks", "s a task", "one number", "agreement", "left out"):
-        table.add_column(column, justify="left" if column in ("worker", "left out") else "right")
-    for check in result.workers:
-        table.add_row(
-            Text(printable(check.worker)),
-            str(check.num_tasks),
-            "–" if check.median_seconds is None else f"{check.median_seconds:.0f}",
-            f"{check.same_everywhere:.0%}",
-            "–" if check.agreement is None else f"{check.agreement:.2f}",
-            Text(check.reason or ""),
+        print_table(
+            "Difference to the real utterance, same raters",
+            (Column("source", right=False), *(Column(scale.short) for scale in SCALES)),
+            [(source, *(notes.estimate(row[s.key]) for s in SCALES)) for source, row in result.to_real.items()],
+            console=console,
         )
-    console.print(table)
+        notes.print(console)
+    numbers = map(Column, ("tasks", "s a task", "one number", "agreement"))
+    print_table(
+        "Workers",
+        (Column("worker", right=False), *numbers, Column("left out", right=False)),
+        [
+            (
+                check.worker,
+                str(check.num_tasks),
+                "–" if check.median_seconds is None else f"{check.median_seconds:.0f}",
+                f"{check.same_everywhere:.0%}",
+                "–" if check.agreement is None else f"{check.agreement:.2f}",
+                check.reason or "",
+            )
+            for check in result.workers
+        ],
+        console=console,
+    )
     for line in result.rejected:
-        console.print(Text(f"Not counted: {printable(line)}"))
+        print_text(f"Not counted: {line}", console)
 
 
 def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:

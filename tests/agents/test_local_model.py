@@ -26,7 +26,7 @@ def test_a_base_model_in_8_bit_acts_and_trains(tmp_path: Path, monkeypatch: pyte
     whole = LocalPolicy(str(tmp_path / "base"))
     quantized = LocalPolicy(model, tokenizer=tokenizer)
     assert quantized.log_prob(history, "Why?") == pytest.approx(whole.log_prob(history, "Why?"), rel=0.05)
-    log = train_awr(model.train(), tokenizer, WINDOWS[:8], tmp_path / "out", config=FAST)
+    log = train_awr(model.train(), tokenizer, WINDOWS[:8], tmp_path / "out", settings=FAST)
     assert all(math.isfinite(row["loss"]) for row in log["steps"])
     assert load_policy(str(tmp_path / "out" / "best")).act(history)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

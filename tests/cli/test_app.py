@@ -51,7 +51,6 @@ def test_noise_floor(tmp_path: Path) -> None:
         (["compare", "nowhere:Policy"], "ModuleNotFoundError"),
         (["compare", "naive", "naive"], "'naive' twice"),
         (["compare", "naive", "--scenarios", "nowhere.jsonl"], "No such file"),
-        (["compare", "naive", "--split", "dev"], "got 'dev'"),
         (["compare", "naive", "--env", "CartPole-v1"], "CartPole"),
         (["compare", "naive", "--resume"], "Name it with --out"),
         (["report", "nowhere"], "expected the manifest of a run"),

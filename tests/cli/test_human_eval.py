@@ -16,7 +16,12 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
     (tmp_path / "eval").mkdir()
     with (tmp_path / "eval" / "samples.jsonl").open("w") as file:
         file.writelines(json.dumps(row) + "\n" for row in samples(40))
-    assert command("human-eval", "export", tmp_path / "eval", "--out", tmp_path / "b", "--windows", 12, "--equal") == 0
+    assert (
+        command(
+            "human-eval", "export", tmp_path / "eval", "--out", tmp_path / "b", "--windows", 12, "--allocation", "equal"
+        )
+        == 0
+    )
     assert "12 tasks with 4 utterances each" in " ".join(capsys.readouterr().out.split())
     key = read_key(tmp_path / "b")
     assert {row["domain"] for row in key.values()} == {"oral_history", "judicial_proceedings"}

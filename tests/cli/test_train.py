@@ -22,8 +22,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = ("--reward", "reply_length", "--limit", 6, "--max-tokens", 900)
-    assert command("train", "awr", base, "--out", tmp_path / "awr", *data, "--lr", 0.01) == 0
+    data = ("--reward", "reply_length", "--limit", 6, "--max-window-tokens", 900)
+    assert command("train", "awr", base, "--out", tmp_path / "awr", *data, "--policy-lr", 0.01) == 0
     assert command("train", "sft", base, "--out", tmp_path / "sft", *data) == 0
     assert "6 training windows" in capsys.readouterr().out
     assert command("train", "merge", tmp_path / "awr" / "best", "--out", tmp_path / "merged") == 0
@@ -34,7 +34,7 @@ def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pyt
     capsys.readouterr()
     policies = [tmp_path / "awr" / "best", tmp_path / "merged"]
     assert command(
-        "evaluate-yield", *policies, "--limit", 4, "--new-tokens", 4, "--encoder", MINILM, "--out", tmp_path / "numbers"
+        "evaluate-yield", *policies, "--limit", 4, "--max-new-tokens", 4, "--encoder", MINILM, "--out", tmp_path / "numbers"
     ) == 0  # fmt: skip
     assert "Table 7" in capsys.readouterr().out
     perplexity = json.loads((tmp_path / "numbers" / "summary.json").read_text())["tables"]["perplexity"]
@@ -43,18 +43,21 @@ def test_from_training_to_a_merged_model(base: Path, tmp_path: Path, capsys: pyt
 
 
 def test_online_training_from_the_command_line(base: Path, tmp_path: Path) -> None:
-    small = ("--steps", 1, "--batch-size", 2, "--num-generations", 2, "--new-tokens", 3, "--max-turns", 1)
+    small = ("--max-steps", 1, "--batch-size", 2, "--num-generations", 2, "--max-new-tokens", 3, "--max-turns", 1)
     assert command("train", "grpo", base, "--out", tmp_path / "grpo", *small) == 0
     assert len((tmp_path / "grpo" / "episodes" / "episodes.jsonl").read_text().splitlines()) == 2
     assert command("compare", tmp_path / "grpo" / "best", "--max-turns", 1, "--repeats", 1, "--concurrency", 40,
-                   "--max-tokens", 2, "--out", tmp_path / "run") == 0  # fmt: skip
+                   "--max-new-tokens", 2, "--out", tmp_path / "run") == 0  # fmt: skip
     assert (tmp_path / "run" / "report.html").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("train", "awr", "BASE", "--out", "OUT", "--value-input", "future"), "expected --value-input"),
+        (
+            ("train", "awr", "BASE", "--out", "OUT", "--value-input", "future"),
+            "'future' is not one of 'history_action', 'history'",
+        ),
         (("train", "awr", "nowhere/at/all", "--out", "OUT"), "expected a hub id or a folder"),
         (("train", "sft", "BASE", "--out", "OUT", "--reward", "no_such"), "no_such"),
         (("train", "merge", "OUT", "--out", "OUT2"), "OUT"),
@@ -62,10 +65,10 @@ def test_online_training_from_the_command_line(base: Path, tmp_path: Path) -> No
             ("train", "awr", "BASE", "--out", "OUT", "--reward", "reply_length", "--gradient-checkpointing", "a"),
             "selective",
         ),
-        (("train", "grpo", "BASE", "--out", "OUT", "--temperature", "0"), "expected a temperature above 0"),
+        (("train", "grpo", "BASE", "--out", "OUT", "--temperature", "0"), "expected temperature above 0"),
         (("train", "grpo", "BASE", "--out", "OUT", "--batch-size", "3"), "multiple of num_generations"),
         (("evaluate-yield", "no-such-policy"), "Unknown policy"),
-        (("evaluate-yield", "naive", "--gamma", "2"), "expected --gamma above 0"),
+        (("evaluate-yield", "naive", "--progression-decay", "2"), "expected --progression-decay above 0"),
         (("evaluate-yield", "naive", "--resume"), "Name it with --out"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a terminal shows of numbers that cannot carry an interval or a test."""
+"""Tables keep their shape at every width, and say which numbers cannot carry an interval or a test."""
 
 import pytest
 from rich.console import Console
@@ -7,12 +7,86 @@ from elicit_gym import Comparison, compare, load_scenarios
 from elicit_gym.agents import load_policy
 from elicit_gym.evaluation.noise_floor import noise_floor
 from elicit_gym.evaluation.rejudge import rejudge
-from elicit_gym.evaluation.tables import print_comparison, print_noise_floor, print_rejudged
+from elicit_gym.evaluation.tables import (
+    print_comparison,
+    print_noise_floor,
+    print_rejudged,
+    print_scenario_stats,
+    print_usage,
+)
+from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
+from elicit_gym.scenarios.stats import scenario_stats
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
+from elicit_gym.types import ChatHistory
+from tests.widths import check_widths, shown
+
+BASELINES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
+
+
+class LongName:
+    """Fails whenever it is asked."""
+
+    name = "litellm:some-provider/a-model-with-a-long-name+clarify"
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, history: ChatHistory) -> str:
+        if len(history) > 3:
+            raise RuntimeError("The server at https://an-address.example.org/v1/chat/completions [1.00, 2.00] is away.")
+        return "What is your goal?"
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare([load_policy(name) for name in BASELINES], repeats=1, env_kwargs={"split": "test"})
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_the_comparison(comparison: Comparison, long: bool) -> None:
+    if long:
+        comparison = compare([load_policy("naive"), LongName()], repeats=1, env_kwargs={"split": "test"})
+    check_widths(lambda console: print_comparison(comparison, console))
+
+
+def test_at_80_columns_the_baselines_are_a_table_with_every_name_and_number(comparison: Comparison) -> None:
+    lines = shown(lambda console: print_comparison(comparison, console), 80).splitlines()
+    assert any(line.startswith("┃ policy") for line in lines)
+    for name in BASELINES:
+        assert any(line.startswith(f"│ {name} ") for line in lines)
+    wide = shown(lambda console: print_comparison(comparison, console), 200).splitlines()
+    assert sum(line.startswith("│") for line in wide) == len(BASELINES) + len(comparison.pairs)
+
+
+def test_what_was_spent() -> None:
+    models = ("gemini/gemini-2.0-flash", "hosted_vllm/AtlaAI/Selene-1-Mini-Llama-3.1-8B")
+    rows = [
+        UsageRow(policy="litellm:openai/gpt-4o-mini", seat=seat, model=model, calls=24_000, input_tokens=31_234_567,
+                 output_tokens=1_234_567, cost_usd=cost)
+        for seat, model, cost in (("user_simulator", models[0], 12.5), ("judge", models[1], None))
+    ]  # fmt: skip
+    check_widths(lambda console: print_usage(rows, console))
+
+
+def test_another_judge_and_the_noise_floor(comparison: Comparison) -> None:
+    result = rejudge(comparison.records, load_scenarios(), ScriptedJudge())
+    check_widths(lambda console: print_rejudged(result, console))
+    floor = noise_floor(load_policy("random"), repeats=2, env_kwargs={"split": "test"})
+    check_widths(lambda console: print_noise_floor(floor, console))
+
+
+def test_scenarios() -> None:
+    stats = scenario_stats(load_scenarios())
+
+    def show(console: Console) -> None:
+        print_scenario_stats(stats, "a/long/path/to/a/folder/with/my/own/scenarios.jsonl", console)
+
+    check_widths(show)
+    assert "what" not in shown(show, 80)
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +95,7 @@ def few() -> Comparison:
     return compare([load_policy("ask-one"), load_policy("oracle")], scenario_ids=ids)
 
 
-def shown(capsys: pytest.CaptureFixture[str]) -> str:
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
@@ -34,8 +108,7 @@ def test_estimates_in_words() -> None:
     assert format_estimate(nothing) == "–"
     notes = Footnotes()
     assert notes.estimate(known) == "1.23 [1.00, 2.00]"
-    assert notes.estimate(known, lines=2) == "1.23\n[1.00, 2.00]"
-    assert notes.estimate(few) == notes.estimate(few, lines=2) == "1.23¹"
+    assert notes.estimate(few) == "1.23¹"
     assert notes.estimate(nothing) == "–²"
     assert notes.test(PairedTest(p_value=None, reason="cannot be significant with 3 interviews")) == "none³"
     assert notes.test(PairedTest(p_value=0.01, p_corrected=0.02)) == "0.020"
@@ -64,7 +137,7 @@ def test_a_comparison_over_three_opening_messages(
 def test_a_noise_floor_without_noise(capsys: pytest.CaptureFixture[str]) -> None:
     ids = [scenario.id for scenario in load_scenarios()[:12]]
     print_noise_floor(noise_floor(load_policy("ask-one"), scenario_ids=ids, repeats=1), Console(width=200))
-    out = shown(capsys)
+    out = printed(capsys)
     assert "0.000¹ │ unknown" in out
     assert "¹ no interval: all 6 opening messages alike" in out
     assert "is what chance alone does" not in out

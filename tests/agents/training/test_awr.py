@@ -17,10 +17,10 @@ from accelerate.state import AcceleratorState
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.policy_folder import read_config
-from elicit_gym.agents.training import awr
+from elicit_gym.agents.training import awr_run
 from elicit_gym.agents.training.awr import train_awr
 from elicit_gym.agents.training.checkpoint import latest_checkpoint
-from elicit_gym.agents.training.settings import TrainingSettings
+from elicit_gym.agents.training.settings import SFTSettings
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.agents.training.value_head import load_value_head, save_value_head
 from elicit_gym.errors import SettingError
@@ -33,7 +33,7 @@ from tests.conftest import ROOT
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     out = tmp_path_factory.mktemp("awr")
     tokenizer = tiny_tokenizer()
-    return out, train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, out, dev=WINDOWS[:4], config=FAST)
+    return out, train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, out, dev=WINDOWS[:4], settings=FAST)
 
 
 def test_it_learns_and_a_last_batch_of_one_is_no_nan(run: tuple[Path, dict[str, Any]]) -> None:
@@ -48,7 +48,7 @@ def test_it_learns_and_a_last_batch_of_one_is_no_nan(run: tuple[Path, dict[str, 
 def test_a_killed_run_resumed_equals_an_unbroken_one(
     run: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = awr.write_checkpoint
+    original = awr_run.write_checkpoint
 
     def die_after(folder: Path, step: int, *rest: Any) -> Path:
         written = original(folder, step, *rest)
@@ -57,23 +57,25 @@ def test_a_killed_run_resumed_equals_an_unbroken_one(
         return written
 
     tokenizer = tiny_tokenizer()
-    monkeypatch.setattr(awr, "write_checkpoint", die_after)
+    monkeypatch.setattr(awr_run, "write_checkpoint", die_after)
     with pytest.raises(KeyboardInterrupt):
-        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], config=FAST)
-    monkeypatch.setattr(awr, "write_checkpoint", original)
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], settings=FAST)
+    monkeypatch.setattr(awr_run, "write_checkpoint", original)
     (tmp_path / "checkpoints" / "step-000005.part").mkdir()  # a half-written one counts for nothing
-    resumed = train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], config=FAST, resume=True)
+    resumed = train_awr(
+        tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], settings=FAST, resume=True
+    )
     _, unbroken = run
     assert len(resumed["steps"]) == len(unbroken["steps"])
     for ours, theirs in zip(resumed["steps"], unbroken["steps"], strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-5)
     with pytest.raises(SettingError, match="expected the same settings"):
-        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, config=replace(FAST, alpha=1.0), resume=True)
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=replace(FAST, alpha=1.0), resume=True)
     latest = latest_checkpoint(tmp_path / "checkpoints")
     assert latest is not None
     (latest / "training_state.pt").write_bytes((latest / "training_state.pt").read_bytes()[:500])
     with pytest.raises(SettingError, match="expected a whole training state"):
-        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, config=FAST, resume=True)
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=FAST, resume=True)
 
 
 def test_the_best_policy_and_its_value_head_load(run: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_the_best_policy_and_its_value_head_load(run: tuple[Path, dict[str, Any]
         load_value_head(tmp_path / "nowhere")
     config = read_config(out / "best")
     assert config["method"] == "awr"
-    assert config["config"]["alpha"] == 0.25
+    assert config["settings"]["alpha"] == 0.25
     assert not list(out.rglob("*.bin"))  # safetensors only
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer).save_pretrained(tmp_path / "base")
@@ -135,8 +137,8 @@ def test_rows_without_returns_and_long_windows_are_one_clear_error(tmp_path: Pat
 @pytest.mark.parametrize("option", [{"value_input": "history"}, {"standardise_returns": "batch"}, {"max_weight": None}, {"per_token": False}, {"weighted": False}, {"lora_r": 0}])  # fmt: skip
 def test_every_option_trains(option: dict[str, Any], tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    config = replace(FAST, max_steps=2, **option)
-    log = train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[:5], tmp_path, config=config)
+    settings = replace(FAST, max_steps=2, **option)
+    log = train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[:5], tmp_path, settings=settings)
     assert len(log["steps"]) == 2
     assert (tmp_path / "best" / "value_head.safetensors").is_file()
     if option == {"weighted": False}:
@@ -146,12 +148,12 @@ def test_every_option_trains(option: dict[str, Any], tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from dataclasses import replace
-from elicit_gym.agents.training.awr import AWRConfig, train_awr
+from elicit_gym.agents.training.awr import train_awr
 from tests.agents.training.windows import FAST, WINDOWS
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 tokenizer = tiny_tokenizer()
-config = replace(FAST, batch_size=int(sys.argv[2]), lora_dropout=0.0, save_every=100)
-train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[: int(sys.argv[3])], sys.argv[1], config=config)
+settings = replace(FAST, batch_size=int(sys.argv[2]), lora_dropout=0.0, save_every=100)
+train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[: int(sys.argv[3])], sys.argv[1], settings=settings)
 """
 
 
@@ -197,13 +199,15 @@ def test_bf16_accumulation_and_tensorboard(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    config = replace(FAST, batch_size=2, accumulation=4, bf16=True, max_steps=4, lora_r=0, warmup_ratio=0.25)
-    log = train_awr(model, tokenizer, WINDOWS[:8], tmp_path / "awr", config=config, tensorboard=True)
+    settings = replace(
+        FAST, batch_size=2, gradient_accumulation_steps=4, bf16=True, max_steps=4, lora_r=0, warmup_ratio=0.25
+    )
+    log = train_awr(model, tokenizer, WINDOWS[:8], tmp_path / "awr", settings=settings, tensorboard=True)
     assert all(math.isfinite(row["loss"]) for row in log["steps"])
     assert list((tmp_path / "awr" / "tensorboard").glob("events*"))
     # One update for four steps of two: as far as one step of Adam at this rate goes, and no further.
     moved = max(float((p.detach() - before[name]).abs().max()) for name, p in model.named_parameters())
     assert 0 < moved <= 1.01 * FAST.policy_lr
-    settings = TrainingSettings(batch_size=2, accumulation=2, bf16=True, max_steps=1)
+    settings = SFTSettings(batch_size=2, gradient_accumulation_steps=2, bf16=True, max_steps=1)
     train_sft(tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "sft", settings=settings, tensorboard=True)
     assert list((tmp_path / "sft").rglob("events*"))

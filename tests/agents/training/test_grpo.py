@@ -11,7 +11,8 @@ from elicit_gym.agents import load_policy
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.training.conversation_tokens import ConversationTokens
-from elicit_gym.agents.training.grpo import GRPOSettings, _Player, train_grpo
+from elicit_gym.agents.training.grpo import _Player, train_grpo
+from elicit_gym.agents.training.settings import GRPOSettings
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.model_input import encode_prompt, end_token_id
 from elicit_gym.registry import JUDGES

@@ -24,6 +24,7 @@ from elicit_gym.types import ChatHistory, Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.browser import CHROMIUM, dumped_dom
 from tests.minilm import MINILM
+from tests.widths import check_widths
 
 
 class Parrot:
@@ -87,6 +88,7 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert saved["tables"]["progression"]["tiny"]["all"]["reason"] == "no interval: 4 interviews"
     assert saved["differences"][0]["test_reason"] == "cannot be significant with 4 interviews"
     page = (tmp_path / "out" / "report.html").read_text()
+    check_widths(lambda console: print_yield_evaluation(result, console))
     print_yield_evaluation(result, Console(width=160))
     shown = " ".join(capsys.readouterr().out.split())
     assert "Table 7" in shown

@@ -7,9 +7,10 @@ import pytest
 
 from elicit_gym.errors import StorageError
 from elicit_gym.offline.human_eval.answers import check_workers, read_answers
-from elicit_gym.offline.human_eval.table import score_ratings
+from elicit_gym.offline.human_eval.table import print_human_evaluation, score_ratings
 from elicit_gym.offline.human_eval.tasks import read_key
 from tests.offline.human_eval.batches import noisy, rows_of, write
+from tests.widths import check_widths
 
 
 def test_table_9_from_answers(batch: Path, tmp_path: Path) -> None:
@@ -21,6 +22,7 @@ def test_table_9_from_answers(batch: Path, tmp_path: Path) -> None:
     assert all(check.agreement is not None and check.agreement > 0.6 for check in checks)
     result = score_ratings(answers, checks, key)
     assert list(result.table) == ["real", "awr", "prompted", "sft"]
+    check_widths(lambda console: print_human_evaluation(result, console))
     by_hand = np.mean([r.value for r in answers.ratings if (r.source, r.scale) == ("sft", "probing")])
     cell = result.table["sft"]["probing"]
     assert cell.value == pytest.approx(by_hand)

@@ -1,0 +1,129 @@
+"""Options of the commands that call models, in any seat."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elicit_gym.llm.cache import CacheMode
+
+__all__ = [
+    "JUDGE",
+    "MAX_NEW_TOKENS",
+    "POLICIES",
+    "ApiBaseOption",
+    "BudgetTokensOption",
+    "BudgetUsdOption",
+    "CacheModeOption",
+    "CacheOption",
+    "JudgeApiBaseOption",
+    "JudgeModelOption",
+    "JudgeOption",
+    "MaxNewTokensOption",
+    "PromptsOption",
+    "SystemPromptOption",
+    "TemperatureOption",
+    "UserApiBaseOption",
+    "UserModelOption",
+    "UserOption",
+]
+
+_MODELS = "Models"
+
+POLICIES = typer.Argument(
+    help="Run these policies: names of baselines, litellm:MODEL, http:MODEL, hf:MODEL, folders of trained policies, or "
+    "module:Class."
+)
+SystemPromptOption = Annotated[
+    str,
+    typer.Option(
+        "--system-prompt",
+        help="Give model policies this system prompt: 'plain', 'clarify', 'elicitor', or a file; MODEL+PROMPT gives "
+        "one policy its own.",
+        rich_help_panel=_MODELS,
+    ),
+]
+ApiBaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--api-base",
+        help="Call the model on the server at this URL, for example http://localhost:8000/v1.",
+        rich_help_panel=_MODELS,
+    ),
+]
+TemperatureOption = Annotated[
+    float | None,
+    typer.Option(
+        "--temperature",
+        min=0,
+        help="Sample a model's words at this temperature.",
+        rich_help_panel=_MODELS,
+    ),
+]
+MAX_NEW_TOKENS = typer.Option(
+    "--max-new-tokens",
+    min=1,
+    help="Let a model write at most this many tokens per message.",
+    rich_help_panel=_MODELS,
+)
+MaxNewTokensOption = Annotated[int | None, MAX_NEW_TOKENS]
+UserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--user", help="Let this user simulator reply, for example 'scripted' or 'llm'.", rich_help_panel=_MODELS
+    ),
+]
+UserModelOption = Annotated[
+    str | None, typer.Option("--user-model", help="Let this model play the user.", rich_help_panel=_MODELS)
+]
+UserApiBaseOption = Annotated[
+    str | None,
+    typer.Option("--user-api-base", help="Call the user's model on the server at this URL.", rich_help_panel=_MODELS),
+]
+JUDGE = typer.Option(
+    "--judge", help="Let this judge decide, for example 'scripted', 'embedding' or 'llm'.", rich_help_panel=_MODELS
+)
+JudgeOption = Annotated[str | None, JUDGE]
+JudgeModelOption = Annotated[
+    str | None, typer.Option("--judge-model", help="Let this model judge.", rich_help_panel=_MODELS)
+]
+JudgeApiBaseOption = Annotated[
+    str | None,
+    typer.Option("--judge-api-base", help="Call the judge's model on the server at this URL.", rich_help_panel=_MODELS),
+]
+PromptsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        help="Use the prompt files in this folder in place of those of the same name.",
+        rich_help_panel=_MODELS,
+    ),
+]
+CacheOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        help="Keep every response of a model in this SQLite file, so that a second run need not ask for it again.",
+        rich_help_panel=_MODELS,
+    ),
+]
+CacheModeOption = Annotated[
+    CacheMode,
+    typer.Option(
+        "--cache-mode",
+        help="Use the cache in this way; with 'replay', a response that is missing from it is an error.",
+        rich_help_panel=_MODELS,
+    ),
+]
+BudgetUsdOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        help="Stop before the models cost more US dollars than this.",
+        rich_help_panel=_MODELS,
+    ),
+]
+BudgetTokensOption = Annotated[
+    int | None,
+    typer.Option("--budget-tokens", help="Stop before the models use more tokens than this.", rich_help_panel=_MODELS),
+]
