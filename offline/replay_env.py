@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from elicit_gym.envs.infoquest import check_action
+from elicit_gym.envs.stepping import check_action
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS

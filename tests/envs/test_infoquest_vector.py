@@ -146,8 +146,8 @@ def test_calls_go_out_in_one_batch_each() -> None:
     envs.step(["What do you need?"] * 6)
     envs.step(["When is it due?"] * 6)  # the last turn: no user is asked
     envs.step(["ignored"] * 6)  # resets
-    assert judge.batches == [6, 6, 0]
-    assert user.batches == [6, 0, 0]
+    assert judge.batches == [6, 6]
+    assert user.batches == [6]
 
 
 @pytest.mark.parametrize(("part", "failure"), [("judge", JudgeFailure), ("user_simulator", UserSimulatorFailure)])
