@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import ScenarioError
+from elicit_gym.json_files import read_lines
 from elicit_gym.scenarios.cues import derive_cues, guess_kind
-from elicit_gym.scenarios.jsonl import read_rows
 from elicit_gym.scenarios.schema import FACT_IDS, pool_rarity, problems_of_row, scenario_from_row
 from elicit_gym.text import content_stems, stem, words
 from elicit_gym.types import Scenario
@@ -42,10 +42,8 @@ def load_published(folder: Path) -> list[Scenario]:
     tables: dict[str, dict[Any, tuple[int, dict[str, Any]]]] = {}
     problems: list[str] = []
     for name in _FILES:
-        rows, unreadable = read_rows(folder / name)
-        problems += unreadable
         tables[name] = {}
-        for line, row in rows:
+        for line, row in read_lines(folder / name, problems=problems):
             if not isinstance(row, dict) or not isinstance(row.get("id"), int):
                 problems.append(f"{folder / name}:{line}: 'id' must be an integer, got {row!r:.60}. Fix the line.")
             else:
