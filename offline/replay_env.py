@@ -151,8 +151,8 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         check_action(action)
         step = self._step
         self._step += 1
-        over = self._step >= len(episode)
-        return _view(episode, self._step), float(episode.rewards[step]), over, False, self._info(step)
+        done = self._step >= len(episode)
+        return _view(episode, self._step), float(episode.rewards[step]), done, False, self._info(step)
 
     def render(self) -> str | None:
         """Return the latest messages as text."""

@@ -181,6 +181,7 @@ def rejudge_command(
     from elicit_gym.registry import JUDGES
 
     loaded = load_any_run(run, scenarios)
+    reward = loaded.reward()
     seat = o.seat_kwargs(
         "judge", judge, env="", model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
     )
@@ -196,7 +197,7 @@ def rejudge_command(
         ),
     ):
         check_parts(second)
-        result = rejudge(loaded.records, loaded.scenarios, second)
+        result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
     print_rejudged(result)
     if out is not None:
         again = loaded.with_records(result.records)

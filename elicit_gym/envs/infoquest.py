@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.error import ResetNeeded
 
 from elicit_gym.envs.conversation import Conversation
@@ -18,7 +19,7 @@ from elicit_gym.spaces import ChatHistorySpace, Utterance
 from elicit_gym.types import ChatHistory, Scenario
 from elicit_gym.user_simulators.base import UserSimulator
 
-__all__ = ["InfoQuestEnv", "check_parts"]
+__all__ = ["InfoQuestEnv", "check_parts", "draw_episode"]
 
 
 class InfoQuestEnv(gym.Env[ChatHistory, str]):
@@ -173,9 +174,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             raise SettingError(
                 f"Resetting InfoQuest: expected the option 'scenario_id', got {sorted(unknown)}. Drop it."
             )
-        # Both numbers are drawn in any case, so that picking a scenario does not shift the user's seed.
-        index = int(self.np_random.integers(len(self.scenarios)))
-        user_seed = int(self.np_random.integers(2**31))
+        index, episode_seed = draw_episode(self.np_random, len(self.scenarios))
         scenario = self.scenarios[index]
         if options and options.get("scenario_id") is not None:
             wanted = options["scenario_id"]
@@ -185,7 +184,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
                     f"Resetting InfoQuest: expected the id of a scenario, got {wanted!r}. Known: {known}, ..."
                 )
             scenario = self._by_id[wanted]
-        self._conversation = Conversation(scenario, max_turns=self.max_turns, seed=user_seed)
+        self._conversation = Conversation(scenario, max_turns=self.max_turns, seed=episode_seed)
         if self.render_mode == "human":
             self.render()
         return self._conversation.history, {**step_info(self._conversation)}
@@ -219,6 +218,17 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             print_conversation(self._conversation)
             return None
         return render_text(self._conversation)
+
+
+def draw_episode(np_random: np.random.Generator, num_scenarios: int) -> tuple[int, int]:
+    """Draw an episode as a reset does.
+
+    Both numbers are drawn in any case, so that picking a scenario does not shift the seed of user and judge.
+
+    Returns:
+        The index of a scenario, and the seed of the conversation.
+    """
+    return int(np_random.integers(num_scenarios)), int(np_random.integers(2**31))
 
 
 def check_parts(*parts: object) -> None:

@@ -172,6 +172,8 @@ def step_conversations(
         EpisodeFailure: with `atomic`, the first failure.
         FatalModelError: no call to a model can succeed; nothing has changed.
     """
+    for utterance in actions:
+        check_action(utterance)
     # Types are asked for by the usual answer: for an instance of another class `isinstance` takes five times as long.
     judged = judge_actions(parts.judge, conversations, actions)
     turns = []
@@ -208,7 +210,6 @@ def judge_actions(
         For each conversation the verdicts and what the user has to answer, or why there are none.
 
     Raises:
-        InvalidAction: an action is not an utterance.
         ResetNeeded: a conversation has ended.
         FatalModelError: no call to a model can succeed.
     """
@@ -220,7 +221,7 @@ def judge_actions(
             raise ResetNeeded(
                 "Stepping InfoQuest: expected an episode under way, got one that has ended. Call reset()."
             )
-        requests.append(conversation.judge_request(check_action(action)))
+        requests.append(conversation.judge_request(action))
     judged: list[JudgedAction | EpisodeFailure] = []
     for conversation, action, verdicts in zip(conversations, actions, judge_all(judge, requests), strict=False):
         if isinstance(verdicts, tuple):

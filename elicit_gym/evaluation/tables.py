@@ -48,6 +48,8 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     if any(policy.privileged for policy in comparison.policies):
         console.print("* knows the hidden context", style="dim")
     for policy in comparison.policies:
+        if policy.num_left:
+            console.print(_cell(f"{policy.policy}: left by the user: {policy.num_left}"))
         for source, count in policy.failures.items():
             first = next(r.failure for r in comparison.records if r.policy == policy.policy and r.failure)
             console.print(
@@ -126,6 +128,22 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
     if result.num_unscored:
         console.print(
             f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa.", style="yellow"
+        )
+    if result.num_ended_earlier:
+        console.print(
+            f"{result.num_ended_earlier} conversations would have ended earlier under the second judge; what came "
+            "later is left out."
+        )
+    if result.num_cut_off:
+        console.print(
+            f"{result.num_cut_off} conversations would have gone on under the second judge; they count as truncated "
+            "where the recording stops, and more turns might have satisfied more."
+        )
+    for source, count in result.failures.items():
+        failure = next(r.failure for r in result.records if r.failure is not None and r.failure.source == source)
+        console.print(
+            _cell(f"{count} conversations failed by the {source} are left out. First: {failure.message}"),
+            style="yellow",
         )
     before, after = result.rankings()
     table = Table(title="Mean return", title_justify="left")

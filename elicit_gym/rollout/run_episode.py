@@ -12,7 +12,7 @@ from elicit_gym.policy import Policy, SpendingPolicy
 from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, Usage
 
-__all__ = ["EpisodeUnderWay", "run_episode"]
+__all__ = ["EpisodeUnderWay", "run_episode", "turn_of"]
 
 
 class EpisodeUnderWay:
@@ -76,21 +76,9 @@ class EpisodeUnderWay:
             spent: by the policy.
             repaired: flags of the policy.
         """
-        info = result.info
         self.history, self._terminated, self._truncated = result.history, result.terminated, result.truncated
-        self._left, self.done = info["left"], result.done
-        self._turns.append(
-            Turn(
-                action=action,
-                reply=result.reply,
-                reward=result.reward,
-                newly_satisfied=info["newly_satisfied"],
-                stuck=info["stuck"],
-                unscored=info["unscored"],
-                flags=(*repaired, *info["flags"]),
-                usage=(*spent, *info["usage"]),
-            )
-        )
+        self._left, self.done = result.info["left"], result.done
+        self._turns.append(turn_of(action, result, spent, repaired))
 
     def fail(self, error: EpisodeFailure) -> None:
         """End the episode by a failure, attributed; the turns made before it stay."""
@@ -117,6 +105,21 @@ class EpisodeUnderWay:
             ),
             failure=self._failure,
         )
+
+
+def turn_of(action: str, result: StepResult, spent: tuple[Usage, ...] = (), repaired: tuple[str, ...] = ()) -> Turn:
+    """Return a step as a turn of an episode; for the arguments see `EpisodeUnderWay.take`."""
+    info = result.info
+    return Turn(
+        action=action,
+        reply=result.reply,
+        reward=result.reward,
+        newly_satisfied=info["newly_satisfied"],
+        stuck=info["stuck"],
+        unscored=info["unscored"],
+        flags=(*repaired, *info["flags"]),
+        usage=(*spent, *info["usage"]),
+    )
 
 
 def run_episode(
