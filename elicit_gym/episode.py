@@ -27,7 +27,7 @@ class Turn:
     """One step as it happened.
 
     Attributes:
-        reply: the user's; None after the last action.
+        reply: the user's; None where nobody was asked, after the last action.
         newly_satisfied: indexes of checklist items.
         unscored: indexes of the items that the judge could not score.
         flags: what the user simulator had to repair.
@@ -45,12 +45,24 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """One conversation, whole or up to where it failed."""
+    """One conversation, whole or up to where it failed.
+
+    Attributes:
+        terminated: every checklist item is satisfied, or the user has left.
+        truncated: it was cut off before that.
+        left: the user has left.
+    """
 
     opening_message: str
     turns: tuple[Turn, ...]
     terminated: bool
     truncated: bool
+    left: bool = False
+
+    @property
+    def success(self) -> bool:
+        """Whether every checklist item is satisfied."""
+        return self.terminated and not self.left
 
     @property
     def history(self) -> ChatHistory:
@@ -78,7 +90,10 @@ class Episode:
         return frozenset(i for turn in self.turns for i in turn.unscored) - self.satisfied
 
     def transitions(self) -> Iterator[Transition]:
-        """Yield one transition for each turn; the last one carries the flags of the episode."""
+        """Yield one transition for each turn; the last one carries the flags of the episode.
+
+        Each observation is a copy of the history up to it: to hold all of them is quadratic in the turns.
+        """
         messages = self.history
         for i, turn in enumerate(self.turns):
             last = i == len(self.turns) - 1
@@ -143,6 +158,7 @@ class EpisodeRecord:
             "turns": [_turn_to_row(turn) for turn in self.episode.turns],
             "terminated": self.episode.terminated,
             "truncated": self.episode.truncated,
+            "left": self.episode.left,
         }
         if self.failure is not None:
             row["failure"] = {
@@ -171,6 +187,7 @@ class EpisodeRecord:
                 turns=tuple(_turn_from_row(turn) for turn in row["turns"]),
                 terminated=bool(row["terminated"]),
                 truncated=bool(row["truncated"]),
+                left=bool(row["left"]),
             ),
             failure=None
             if failure is None

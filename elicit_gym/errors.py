@@ -40,6 +40,7 @@ __all__ = [
     "StorageError",
     "UnknownNameError",
     "UserSimulatorFailure",
+    "attributed",
     "boundary",
 ]
 
@@ -144,6 +145,21 @@ _FAILURES: dict[str, type[EpisodeFailure]] = {
 }
 
 
+def attributed(error: Exception, source: FailureSource, doing: str) -> EpisodeFailure:
+    """Return the failure of `source` that this error is; an `EpisodeFailure` is attributed already and stays itself.
+
+    Args:
+        error: what was raised; the cause of the failure.
+        source: whose fault it is.
+        doing: what was being done, for the message.
+    """
+    if isinstance(error, EpisodeFailure):
+        return error
+    failure = _FAILURES[source](f"{doing}: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure
+
+
 class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
     """Attribute whatever is raised inside to `source`, once; a context manager.
 
@@ -154,7 +170,6 @@ class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
         EpisodeFailure: the subclass for `source`, with the original as its cause.
     """
 
-    # A class and not a generator: the environment enters two of these in every step.
     __slots__ = ("_doing", "_source")
 
     def __init__(self, source: FailureSource, doing: str) -> None:
@@ -168,4 +183,4 @@ class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, Exception) and not isinstance(error, EpisodeFailure):
-            raise _FAILURES[self._source](f"{self._doing}: {type(error).__name__}: {error}") from error
+            raise attributed(error, self._source, self._doing) from error

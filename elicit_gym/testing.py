@@ -7,7 +7,7 @@ from elicit_gym.envs.conversation import Conversation
 from elicit_gym.judges.base import BatchJudge, Judge
 from elicit_gym.policy import BatchPolicy, Policy, PrivilegedPolicy
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.types import Message, Verdict
+from elicit_gym.types import Message, UserReply, Verdict
 from elicit_gym.user_simulators.base import BatchUserSimulator, UserSimulator
 
 __all__ = ["check_judge", "check_policy", "check_user_simulator"]
@@ -77,8 +77,10 @@ def check_user_simulator(simulator: UserSimulator, *, deterministic: bool = True
     if isinstance(simulator, BatchUserSimulator):
         batch = simulator.reply_batch(turns)
         assert len(batch) == len(turns), f"expected {len(turns)} replies, got {len(batch)}"
+        texts = [reply.text for reply in batch if isinstance(reply, UserReply)]
+        assert len(texts) == len(turns), f"expected {len(turns)} replies, got {batch!r}"
         if deterministic:
-            assert [r.text for r in batch] == [r.text for r in replies], "expected the batch to say the same, got other"
+            assert texts == [r.text for r in replies], "expected the batch to say the same, got other"
 
 
 def check_judge(judge: Judge, *, deterministic: bool = True) -> None:

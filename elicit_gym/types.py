@@ -174,6 +174,7 @@ class UserTurn:
         satisfied: the state of the checklist, the paper's "game progress".
         newly_satisfied: indexes of the items that the latest message satisfied.
         stuck: two turns in a row without progress.
+        idle_turns: turns in a row without progress.
         disclosed: ids of the facts given away so far.
         seed: of this episode; whatever is random must derive from it and from `turn`.
     """
@@ -186,6 +187,7 @@ class UserTurn:
     stuck: bool
     disclosed: frozenset[FactId]
     seed: int
+    idle_turns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,6 +196,7 @@ class UserReply:
 
     Attributes:
         text: the message.
+        leaves: the user ends the conversation with it.
         flags: what had to be done to get it (for example ``retried:role_swap``), for the report.
         usage: what it cost.
     """
@@ -201,3 +204,4 @@ class UserReply:
     text: str
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+    leaves: bool = False

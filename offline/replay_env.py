@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from elicit_gym.envs.infoquest import check_action
+from elicit_gym.envs.stepping import check_action
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS
@@ -151,8 +151,8 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         check_action(action)
         step = self._step
         self._step += 1
-        over = self._step >= len(episode)
-        return _view(episode, self._step), float(episode.rewards[step]), over, False, self._info(step)
+        done = self._step >= len(episode)
+        return _view(episode, self._step), float(episode.rewards[step]), done, False, self._info(step)
 
     def render(self) -> str | None:
         """Return the latest messages as text."""

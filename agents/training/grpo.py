@@ -102,8 +102,8 @@ class _Player:
         self, tokenizer: Any, env_id: str, env_kwargs: dict[str, Any], settings: GRPOSettings, folder: Path
     ) -> None:
         self._tokenizer, self._env_id, self._env_kwargs, self._settings = tokenizer, env_id, env_kwargs, settings
-        self._parts = sample_environment(env_id, env_kwargs)
-        self.scenarios = self._parts.scenarios
+        self._sample = sample_environment(env_id, env_kwargs)
+        self.scenarios = self._sample.scenarios
         self._end = end_token_id(tokenizer)
         self._played = 0
         self._folder = folder
@@ -116,7 +116,7 @@ class _Player:
     def _opened(self, accelerator: Any) -> RunStore:
         """Open the store on the first call, when the process knows which of how many it is: each has a file."""
         if self._store is None:
-            settings, parts = self._settings, self._parts
+            settings, parts = self._settings, self._sample.parts
             alone = accelerator.num_processes == 1
             folder = self._folder if alone else self._folder / f"process-{accelerator.process_index}"
             manifest = make_manifest(
@@ -141,7 +141,7 @@ class _Player:
         self._played += len(prompts)
         episodes = [
             EpisodeUnderWay(
-                make_env(self._env_id, self._env_kwargs, self._parts), f"step-{step}", scenario_id=scenario_id,
+                make_env(self._env_id, self._env_kwargs, self._sample.parts), f"step-{step}", scenario_id=scenario_id,
                 repeat=repeat, seed=self._settings.seed,
             )
             for scenario_id, repeat in zip(prompts, repeats, strict=True)
@@ -153,7 +153,7 @@ class _Player:
         model.eval()
         try:
             with torch.inference_mode():
-                while any(not episode.over for episode in episodes):
+                while any(not episode.done for episode in episodes):
                     self._round(model, episodes, tokens)
         finally:
             model.train(was_training)
@@ -170,7 +170,7 @@ class _Player:
         }
 
     def _round(self, model: Any, episodes: Sequence[EpisodeUnderWay], tokens: Sequence[ConversationTokens]) -> None:
-        active = [i for i, episode in enumerate(episodes) if not episode.over]
+        active = [i for i, episode in enumerate(episodes) if not episode.done]
         rows = [tokens[i].ids for i in active]
         limit, settings = context_length(model), self._settings
         if limit is not None and max(map(len, rows)) + settings.max_new_tokens > limit:
@@ -186,7 +186,7 @@ class _Player:
         actions = [tokens[i].say(ids) for i, ids in zip(active, sampled, strict=True)]
         step_together([episodes[i] for i in active], actions)
         for i in active:
-            if not episodes[i].over:
+            if not episodes[i].done:
                 tokens[i].hear(episodes[i].history)
 
 

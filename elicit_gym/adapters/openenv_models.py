@@ -20,10 +20,12 @@ class Heard(Observation):
 
     Attributes:
         messages: role and content of each, oldest first.
-        terminated: every checklist item is satisfied.
-        truncated: the last turn is over without that.
+        terminated: every checklist item is satisfied, or the user has left.
+        truncated: the last turn was made, and neither is the case.
+        left: the user has left.
     """
 
     messages: list[dict[str, str]]
     terminated: bool = False
     truncated: bool = False
+    left: bool = False

@@ -56,6 +56,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
             done=terminated or truncated,
             terminated=terminated,
             truncated=truncated,
+            left=info["left"],
         )
 
     @property
@@ -73,7 +74,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
 
 
 def make_app(env_id: str, env_kwargs: Mapping[str, Any], *, max_sessions: int) -> Any:
-    """Return the server's FastAPI app; sessions share simulator and judge, with their connections.
+    """Return the server's FastAPI app; sessions share the environment's parts, with their connections.
 
     Args:
         env_id: a registered InfoQuest environment.
@@ -83,7 +84,7 @@ def make_app(env_id: str, env_kwargs: Mapping[str, Any], *, max_sessions: int) -
     Raises:
         SettingError: it is no InfoQuest environment, or its arguments are off.
     """
-    parts = sample_environment(env_id, env_kwargs)
+    parts = sample_environment(env_id, env_kwargs).parts
 
     def factory() -> InfoQuestServerEnv:
         env = make_env(env_id, env_kwargs, parts).unwrapped

@@ -178,6 +178,7 @@ def rejudge_command(
     from elicit_gym.registry import JUDGES
 
     loaded = load_any_run(run, scenarios)
+    reward = loaded.reward()
     seat = o.seat_kwargs(
         "judge",
         judge,
@@ -199,7 +200,7 @@ def rejudge_command(
         ),
     ):
         check_parts(second)
-        result = rejudge(loaded.records, loaded.scenarios, second)
+        result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
     print_rejudged(result)
     if out is not None:
         again = loaded.with_records(result.records)

@@ -1,6 +1,7 @@
 """Play an episode in the terminal, as the assistant or as the user."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import gymnasium as gym
@@ -32,7 +33,10 @@ def _finish(env: InfoQuestEnv, total: float, console: Console) -> None:
     conversation = env.conversation
     assert conversation is not None
     console.print(conversation_view(conversation, show_hidden=True))
-    verdict = "Everything uncovered" if conversation.terminated else "Over"
+    if conversation.success:
+        verdict = "Everything uncovered"
+    else:
+        verdict = "The user has left" if conversation.left else "The end"
     console.print(
         f"{verdict}: return {total:g} of {len(conversation.satisfied)} in {conversation.turn} turns.", style="bold"
     )
@@ -49,11 +53,11 @@ def play_assistant(
     console = console or Console()
     env = _make(env_kwargs)
     env.reset(seed=seed, options=_options(scenario_id))
-    total, over = 0.0, False
+    total, done = 0.0, False
     console.print(
         "You are the assistant. Find out what the user needs: one question at a time. Ctrl-D stops.", style="dim"
     )
-    while not over:
+    while not done:
         assert env.conversation is not None
         console.print(conversation_view(env.conversation))
         try:
@@ -67,7 +71,7 @@ def play_assistant(
             console.print(str(error), style="yellow", markup=False)
             continue
         total += reward
-        over = terminated or truncated
+        done = terminated or truncated
     _finish(env, total, console)
     return total
 
@@ -113,7 +117,7 @@ def play_user(
     """
     console = console or Console()
     env = _make(env_kwargs)
-    env.user_simulator = HumanUser(console)
+    env.parts = replace(env.parts, user_simulator=HumanUser(console))
     history, _ = env.reset(seed=seed, options=_options(scenario_id))
     assert env.conversation is not None
     scenario = env.conversation.scenario
@@ -125,12 +129,12 @@ def play_user(
     if isinstance(policy, PrivilegedPolicy):
         policy = policy.for_scenario(scenario)
     policy.reset(seed)
-    total, over = 0.0, False
+    total, done = 0.0, False
     try:
-        while not over:
+        while not done:
             history, reward, terminated, truncated, _ = env.step(policy.act(history))
             total += reward
-            over = terminated or truncated
+            done = terminated or truncated
     except Exception as error:
         if not isinstance(error.__cause__, EOFError):
             raise

@@ -1,7 +1,7 @@
 """The state of one InfoQuest episode, and the order in which a step changes it.
 
-A step is: agent speaks, judge judges what is pending, user replies (unless the episode is over). The environment, its
-vectorised form and re-judging all drive this one class, so that they cannot differ.
+A step is: agent speaks, judge judges what is pending, user replies (unless the episode ends with what the agent said).
+Whoever steps conversations does it by `elicit_gym.envs.stepping`, which drives this one class.
 """
 
 from elicit_gym.scenarios.cues import compile_scenario
@@ -17,19 +17,23 @@ class Conversation:
     """One episode under way.
 
     Attributes:
-        history: all messages; the last is the user's while the episode goes on, the agent's when it is over.
+        history: all messages; the last is the user's while the episode goes on, and when the user has left; else the
+            agent's.
         satisfied: one flag for each checklist item.
+        pending: indexes of the items that are not satisfied.
         turn: messages that the agent has sent.
-        stuck: whether the agent has made no progress for two turns.
+        idle_turns: turns in a row without progress.
         disclosed: ids of the facts that the user has given away.
-        terminated: every item is satisfied.
-        truncated: the last turn is over without that.
+        terminated: every item is satisfied, or the user has left.
+        truncated: the last turn was made, and neither is the case.
+        left: the user has left before everything was satisfied.
+        newly_satisfied: indexes of the items that the latest message satisfied.
         unscored: indexes of the items that the judge could not score in the latest step.
     """
 
     __slots__ = (
-        "_idle_turns", "_newly", "disclosed", "history", "max_turns", "satisfied", "scenario", "seed", "terminated",
-        "truncated", "turn", "unscored",
+        "_cues", "disclosed", "history", "idle_turns", "left", "max_turns", "newly_satisfied", "pending", "satisfied",
+        "scenario", "seed", "terminated", "truncated", "turn", "unscored",
     )  # fmt: skip
 
     def __init__(self, scenario: Scenario, *, max_turns: int, seed: int) -> None:
@@ -38,34 +42,37 @@ class Conversation:
         self.seed = seed
         self.history: ChatHistory = (Message(role="user", content=scenario.opening_message),)
         self.satisfied: tuple[bool, ...] = (False,) * len(scenario.checklist)
+        self.pending: tuple[int, ...] = tuple(range(len(scenario.checklist)))
         self.turn = 0
+        self.idle_turns = 0
         self.disclosed: frozenset[FactId] = frozenset()
         self.terminated = False
         self.truncated = False
+        self.left = False
+        self.newly_satisfied: tuple[int, ...] = ()
         self.unscored: tuple[int, ...] = ()
-        self._idle_turns = 0
-        self._newly: tuple[int, ...] = ()
+        self._cues = compile_scenario(scenario)
 
     @property
     def stuck(self) -> bool:
         """Whether the last two turns or more brought no progress."""
-        return self._idle_turns >= STUCK_AFTER
+        return self.idle_turns >= STUCK_AFTER
 
     @property
-    def over(self) -> bool:
+    def done(self) -> bool:
         """Whether the episode has ended."""
         return self.terminated or self.truncated
 
     @property
-    def newly_satisfied(self) -> tuple[int, ...]:
-        """Indexes of the items that the latest message satisfied."""
-        return self._newly
+    def success(self) -> bool:
+        """Whether every item is satisfied."""
+        return not self.pending
 
     def judge_request(self, action: str) -> JudgeRequest:
         """Return what the judge has to decide if the agent says `action`; changes nothing."""
         return JudgeRequest(
             scenario=self.scenario,
-            pending=tuple([i for i, done in enumerate(self.satisfied) if not done]),
+            pending=self.pending,
             user_message=self.history[-1].content,
             assistant_message=action,
             disclosed=self.disclosed,
@@ -73,17 +80,18 @@ class Conversation:
         )
 
     def user_turn(self, action: str, verdicts: tuple[Verdict, ...]) -> UserTurn | None:
-        """Return what the user has to answer, None if the episode is over with this action; changes nothing."""
+        """Return what the user has to answer, None if the episode ends with this action; changes nothing."""
         satisfied, newly, idle = self._judged(verdicts)
-        if all(satisfied) or self.turn + 1 >= self.max_turns:
+        if self.turn + 1 >= self.max_turns or len(newly) == len(self.pending):
             return None
         return UserTurn(
             scenario=self.scenario,
-            history=(*self.history, Message(role="assistant", content=action)),
+            history=_with(self.history, Message(role="assistant", content=action)),
             turn=self.turn + 1,
             satisfied=satisfied,
             newly_satisfied=newly,
             stuck=idle >= STUCK_AFTER,
+            idle_turns=idle,
             disclosed=self.disclosed,
             seed=self.seed,
         )
@@ -91,24 +99,51 @@ class Conversation:
     def advance(
         self, action: str, verdicts: tuple[Verdict, ...], turn: UserTurn | None, reply: UserReply | None
     ) -> None:
-        """Make the step: only here does the state change, after judge and user have both succeeded."""
-        pending = (i for i, done in enumerate(self.satisfied) if not done)
-        self.unscored = tuple([i for i, verdict in zip(pending, verdicts, strict=True) if verdict.satisfied is None])
-        self.turn += 1
+        """Make the step: only here does the state change, after judge and user have both succeeded.
+
+        Args:
+            action: what the agent said.
+            verdicts: on what was pending.
+            turn: as `user_turn` gave it.
+            reply: the answer to it. None ends the episode, also where there is a turn to answer: a recording that stops
+                here is cut off.
+        """
+        unscored: tuple[int, ...] = ()
+        for verdict in verdicts:
+            if verdict.satisfied is None:
+                answers = zip(self.pending, verdicts, strict=True)
+                unscored = tuple([i for i, answer in answers if answer.satisfied is None])
+                break
         if turn is None or reply is None:
-            self.satisfied, self._newly, self._idle_turns = self._judged(verdicts)
-            self.history = (*self.history, Message(role="assistant", content=action))
+            self.satisfied, self.newly_satisfied, self.idle_turns = self._judged(verdicts)
+            self.history = _with(self.history, Message(role="assistant", content=action))
             self.terminated = all(self.satisfied)
             self.truncated = not self.terminated
         else:
-            self.satisfied, self._newly = turn.satisfied, turn.newly_satisfied
-            self._idle_turns = 0 if self._newly else self._idle_turns + 1
-            self.history = (*turn.history, Message(role="user", content=reply.text))
-            self.disclosed |= compile_scenario(self.scenario).disclosed_in(reply.text)
+            self.satisfied, self.newly_satisfied, self.idle_turns = (
+                turn.satisfied,
+                turn.newly_satisfied,
+                turn.idle_turns,
+            )
+            self.history = _with(turn.history, Message(role="user", content=reply.text))
+            self.disclosed |= self._cues.disclosed_in(reply.text)
+            self.left = self.terminated = reply.leaves
+        self.turn += 1
+        self.unscored = unscored
+        if self.newly_satisfied:
+            self.pending = tuple([i for i in self.pending if not self.satisfied[i]])
 
     def _judged(self, verdicts: tuple[Verdict, ...]) -> tuple[tuple[bool, ...], tuple[int, ...], int]:
-        pending = [i for i, done in enumerate(self.satisfied) if not done]
-        newly = tuple([i for i, verdict in zip(pending, verdicts, strict=True) if verdict.satisfied])
-        if not newly:
-            return self.satisfied, (), self._idle_turns + 1
-        return tuple([done or i in newly for i, done in enumerate(self.satisfied)]), newly, 0
+        if len(verdicts) != len(self.pending):
+            raise ValueError(f"{len(verdicts)} verdicts on {len(self.pending)} pending items")
+        for verdict in verdicts:
+            if verdict.satisfied:
+                break
+        else:
+            return self.satisfied, (), self.idle_turns + 1
+        newly = tuple([i for i, verdict in zip(self.pending, verdicts, strict=True) if verdict.satisfied])
+        return tuple([yes or i in newly for i, yes in enumerate(self.satisfied)]), newly, 0
+
+
+def _with(history: ChatHistory, message: Message) -> ChatHistory:
+    return history + (message,)  # noqa: RUF005 - copies once where unpacking copies twice: long histories show it

@@ -5,33 +5,21 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
-from gymnasium.error import InvalidAction, ResetNeeded
+import numpy as np
+from gymnasium.error import ResetNeeded
 
 from elicit_gym.envs.conversation import Conversation
-from elicit_gym.errors import SettingError, boundary
+from elicit_gym.envs.stepping import Parts, step_conversations, step_info
+from elicit_gym.errors import SettingError
 from elicit_gym.judges.base import Judge
 from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
-from elicit_gym.rewards import Reward, RewardStep
+from elicit_gym.rewards import Reward
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.spaces import ChatHistorySpace, Utterance
-from elicit_gym.types import ChatHistory, Scenario, Usage, UserReply, Verdict
+from elicit_gym.types import ChatHistory, Scenario
 from elicit_gym.user_simulators.base import UserSimulator
 
-__all__ = ["InfoQuestEnv", "check_action", "check_parts"]
-
-
-def check_action(action: Any) -> str:
-    """Return the action if it is an utterance.
-
-    Raises:
-        InvalidAction: it is no string, empty or blank. The episode is untouched.
-    """
-    if isinstance(action, str) and action and not action.isspace():
-        return action
-    found = f"{type(action).__name__} {action!r:.60}" if not isinstance(action, str) else repr(action[:20])
-    raise InvalidAction(
-        f"Stepping InfoQuest: expected a non-empty string, got {found}. Say something; the episode goes on."
-    )
+__all__ = ["InfoQuestEnv", "check_parts", "draw_episode"]
 
 
 class InfoQuestEnv(gym.Env[ChatHistory, str]):
@@ -47,7 +35,8 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     ## Observation space
     `ChatHistorySpace`: a tuple of `Message(role, content)`, oldest first. It opens with the user and alternates. Ten
-    turns make twenty messages, the opening message included: after the last action the user is not asked for a reply.
+    turns make twenty messages, the opening message included: after the last action the user is not asked for a reply. A
+    user who leaves has the last word.
 
     ## Rewards
     By name: ``checklist_gain`` (default; items newly satisfied in this step, so that the return is the published
@@ -58,13 +47,14 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     `reset(seed=...)` draws a scenario; ``options={"scenario_id": "07-b"}`` picks one. The seed also seeds the user.
 
     ## Episode end
-    `terminated` when every item is satisfied, `truncated` when `max_turns` is reached without that; never both.
-    Stepping a finished episode raises `ResetNeeded`.
+    `terminated` when every item is satisfied, and when the user leaves, as some simulated users do: ``info["left"]``
+    tells the two apart, so that success is ``all(info["checklist"])``. `truncated` when `max_turns` is reached without
+    either; never both. Stepping a finished episode raises `ResetNeeded`.
 
     ## Information
     New scalars and tuples at every step, never to be shown to a policy: ``scenario_id``, ``turn``, ``checklist``
-    (flags), ``newly_satisfied`` (indexes), ``stuck``, ``unscored`` (indexes that the judge could not score),
-    ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
+    (flags), ``newly_satisfied`` (indexes), ``stuck``, ``left`` (the user has left), ``unscored`` (indexes that the
+    judge could not score), ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
 
     ## Arguments
     See below; all can be given to `gym.make` and survive ``env.spec.to_json()``. Live simulators, judges and rewards
@@ -124,13 +114,13 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             self.scenarios = tuple(scenarios)
         if not self.scenarios:
             raise SettingError("Making InfoQuest: expected at least one scenario, got none. Give some.")
-        self.user_simulator: UserSimulator = (
-            USER_SIMULATORS.make(user_simulator, user_simulator_kwargs)
+        self.parts = Parts(
+            user_simulator=USER_SIMULATORS.make(user_simulator, user_simulator_kwargs)
             if isinstance(user_simulator, str)
-            else user_simulator
+            else user_simulator,
+            judge=JUDGES.make(judge, judge_kwargs) if isinstance(judge, str) else judge,
+            reward=REWARDS.make(reward, reward_kwargs) if isinstance(reward, str) else reward,
         )
-        self.judge: Judge = JUDGES.make(judge, judge_kwargs) if isinstance(judge, str) else judge
-        self.reward: Reward = REWARDS.make(reward, reward_kwargs) if isinstance(reward, str) else reward
         self.max_turns = max_turns
         self.render_mode = render_mode
         self.observation_space = ChatHistorySpace(max_messages=2 * max_turns)
@@ -138,6 +128,21 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         self._by_id = {scenario.id: scenario for scenario in self.scenarios}
         self._conversation: Conversation | None = None
         self._checked = False
+
+    @property
+    def user_simulator(self) -> UserSimulator:
+        """Who plays the user."""
+        return self.parts.user_simulator
+
+    @property
+    def judge(self) -> Judge:
+        """Who judges."""
+        return self.parts.judge
+
+    @property
+    def reward(self) -> Reward:
+        """What a step is worth."""
+        return self.parts.reward
 
     @property
     def conversation(self) -> Conversation | None:
@@ -162,16 +167,14 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         """
         super().reset(seed=seed)
         if not self._checked:
-            check_parts(self.user_simulator, self.judge)
+            check_parts(self.parts.user_simulator, self.parts.judge)
             self._checked = True
         unknown = set(options or {}) - {"scenario_id"}
         if unknown:
             raise SettingError(
                 f"Resetting InfoQuest: expected the option 'scenario_id', got {sorted(unknown)}. Drop it."
             )
-        # Both numbers are drawn in any case, so that picking a scenario does not shift the user's seed.
-        index = int(self.np_random.integers(len(self.scenarios)))
-        user_seed = int(self.np_random.integers(2**31))
+        index, episode_seed = draw_episode(self.np_random, len(self.scenarios))
         scenario = self.scenarios[index]
         if options and options.get("scenario_id") is not None:
             wanted = options["scenario_id"]
@@ -181,10 +184,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
                     f"Resetting InfoQuest: expected the id of a scenario, got {wanted!r}. Known: {known}, ..."
                 )
             scenario = self._by_id[wanted]
-        self._conversation = Conversation(scenario, max_turns=self.max_turns, seed=user_seed)
+        self._conversation = Conversation(scenario, max_turns=self.max_turns, seed=episode_seed)
         if self.render_mode == "human":
             self.render()
-        return self._conversation.history, step_info(self._conversation)
+        return self._conversation.history, {**step_info(self._conversation)}
 
     def step(self, action: str) -> tuple[ChatHistory, float, bool, bool, dict[str, Any]]:
         """Say `action`, have it judged, and hear the user's reply.
@@ -198,27 +201,12 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             UserSimulatorFailure: the user raised; the step was not made and can be tried again.
             JudgeFailure: the judge raised; likewise.
         """
-        conversation = self._conversation
-        if conversation is None or conversation.over:
+        if self._conversation is None:
             raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got none. Call reset() first.")
-        check_action(action)
-        with boundary("judge", "Judging a message"):
-            verdicts = self.judge.judge(conversation.judge_request(action))
-            turn = conversation.user_turn(action, verdicts)
-        reply = None
-        if turn is not None:
-            with boundary("user_simulator", "Replying as the user"):
-                reply = self.user_simulator.reply(turn)
-        conversation.advance(action, verdicts, turn, reply)
+        (result,) = step_conversations(self.parts, (self._conversation,), (action,), atomic=True)
         if self.render_mode == "human":
             self.render()
-        return (
-            conversation.history,
-            step_reward(self.reward, conversation),
-            conversation.terminated,
-            conversation.truncated,
-            step_info(conversation, verdicts, reply),
-        )
+        return result.to_gym()
 
     def render(self) -> str | None:
         """Return the chat with its checklist as text (``ansi``) or print it (``human``)."""
@@ -232,6 +220,17 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         return render_text(self._conversation)
 
 
+def draw_episode(np_random: np.random.Generator, num_scenarios: int) -> tuple[int, int]:
+    """Draw an episode as a reset does.
+
+    Both numbers are drawn in any case, so that picking a scenario does not shift the seed of user and judge.
+
+    Returns:
+        The index of a scenario, and the seed of the conversation.
+    """
+    return int(np_random.integers(num_scenarios)), int(np_random.integers(2**31))
+
+
 def check_parts(*parts: object) -> None:
     """Let every part that calls a model see whether it can.
 
@@ -242,38 +241,3 @@ def check_parts(*parts: object) -> None:
         check = getattr(part, "check", None)
         if check is not None:
             check()
-
-
-def step_reward(reward: Reward, conversation: Conversation) -> float:
-    """Return the reward of the step just made."""
-    return float(
-        reward(
-            RewardStep(
-                num_newly_satisfied=len(conversation.newly_satisfied),
-                num_satisfied=sum(conversation.satisfied),
-                turn=conversation.turn,
-                last=conversation.over,
-            )
-        )
-    )
-
-
-def step_info(
-    conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None
-) -> dict[str, Any]:
-    """Return the info of the step just made (or of the reset)."""
-    flags: tuple[str, ...] = reply.flags if reply else ()
-    usage: tuple[Usage, ...] = reply.usage if reply else ()
-    for verdict in verdicts:
-        if verdict.usage or verdict.flags:
-            flags, usage = verdict.flags + flags, verdict.usage + usage
-    return {
-        "scenario_id": conversation.scenario.id,
-        "turn": conversation.turn,
-        "checklist": conversation.satisfied,
-        "newly_satisfied": conversation.newly_satisfied,
-        "stuck": conversation.stuck,
-        "unscored": conversation.unscored,
-        "flags": flags,
-        "usage": usage,
-    }

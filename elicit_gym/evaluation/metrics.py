@@ -17,7 +17,7 @@ def total_reward(record: EpisodeRecord) -> float:
 
 def success(record: EpisodeRecord) -> float:
     """Return 1 when every checklist item was satisfied, else 0."""
-    return float(record.episode.terminated)
+    return float(record.episode.success)
 
 
 def num_turns(record: EpisodeRecord) -> float:
@@ -27,7 +27,7 @@ def num_turns(record: EpisodeRecord) -> float:
 
 def turns_to_success(record: EpisodeRecord) -> float | None:
     """Return how many messages success took; None for an episode without."""
-    return num_turns(record) if record.episode.terminated else None
+    return num_turns(record) if record.episode.success else None
 
 
 def questions_per_message(record: EpisodeRecord) -> float | None:

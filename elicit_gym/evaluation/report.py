@@ -86,7 +86,8 @@ def _conversations(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenari
                 "s": record.scenario_id,
                 "n": record.repeat,
                 "r": record.episode.total_reward,
-                "ok": record.episode.terminated,
+                "ok": record.episode.success,
+                "left": record.episode.left,
                 "f": f"{record.failure.source}: {record.failure.message}" if record.failure else None,
                 "t": [
                     [turn.action, turn.reply, list(turn.newly_satisfied), list(turn.unscored)]

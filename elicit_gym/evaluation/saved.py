@@ -1,13 +1,20 @@
 """Saved conversations of any origin: a run's folder, or a file of published chats."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
+import gymnasium as gym
+
+from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.errors import StorageError
+from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.evaluation.compare import compare_runs
 from elicit_gym.evaluation.comparison import Comparison, comparison_of
+from elicit_gym.registry import REWARDS
+from elicit_gym.rewards import Reward
 from elicit_gym.rollout.manifest import make_manifest
 from elicit_gym.rollout.published_chats import load_published_chats, policy_of_chats
 from elicit_gym.scenarios.load import load_scenarios
@@ -26,6 +33,32 @@ class LoadedRun:
         self._comparison = comparison
         self.records = comparison.records
         self.scenarios = comparison.scenarios
+
+    @property
+    def max_turns(self) -> int:
+        """Messages that an agent may send in the run's environment."""
+        return int(self._env_argument("max_turns"))
+
+    def reward(self) -> Reward:
+        """Make the run's reward anew.
+
+        Raises:
+            SettingError: the manifest does not name it as the registry does, so that it cannot be made from there.
+        """
+        name, kwargs = self._env_argument("reward"), self._env_argument("reward_kwargs")
+        if name not in REWARDS.names():
+            raise SettingError(
+                f"Making the run's reward: expected one of {', '.join(REWARDS.names())} in its manifest, got {name!r}. "
+                "Call elicit_gym.evaluation.rejudge.rejudge with the reward itself."
+            )
+        return cast(Reward, REWARDS.make(name, kwargs))
+
+    def _env_argument(self, name: str) -> Any:
+        """Return an argument of the run's environment: as the run gave it, else as the id has it, else the default."""
+        manifest = self._comparison.manifest
+        registered = gym.registry[manifest["env_id"]].kwargs if manifest["env_id"] in gym.registry else {}
+        default = inspect.signature(InfoQuestEnv).parameters[name].default
+        return {name: default, **registered, **manifest["env_kwargs"]}[name]
 
     @property
     def comparison(self) -> Comparison:

@@ -54,6 +54,7 @@ class PolicySummary:
         best_lengths: episodes of each length among the best 25 % (Figure 5).
         return_if_unscored_were_yes: upper bound of the mean return; the mean itself counts unscored items as "no".
         num_unscored: verdicts that the judge could not give.
+        num_left: episodes that the user left before everything was satisfied.
         failures: failed episodes by source; they are in no mean.
         flags: repairs of the user simulator by name.
     """
@@ -68,6 +69,7 @@ class PolicySummary:
     best_lengths: Mapping[int, int]
     return_if_unscored_were_yes: float | None
     num_unscored: int
+    num_left: int
     failures: Mapping[str, int]
     flags: Mapping[str, int]
 
@@ -84,6 +86,7 @@ class PolicySummary:
             "best_lengths": {str(length): count for length, count in self.best_lengths.items()},
             "return_if_unscored_were_yes": self.return_if_unscored_were_yes,
             "num_unscored": self.num_unscored,
+            "num_left": self.num_left,
             "failures": dict(self.failures),
             "flags": dict(self.flags),
         }
@@ -185,6 +188,7 @@ def _summarise(
         if finished
         else None,
         num_unscored=sum(len(turn.unscored) for record in finished for turn in record.episode.turns),
+        num_left=sum(record.episode.left for record in finished),
         failures=dict(Counter(record.failure.source for record in records if record.failure is not None)),
         flags=dict(Counter(flag for record in records for turn in record.episode.turns for flag in turn.flags)),
     )

@@ -48,6 +48,8 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     if any(policy.privileged for policy in comparison.policies):
         print_text("* knows the hidden context", console, style="dim")
     for policy in comparison.policies:
+        if policy.num_left:
+            print_text(f"{policy.policy}: left by the user: {policy.num_left}", console)
         for source, count in policy.failures.items():
             first = next(r.failure for r in comparison.records if r.policy == policy.policy and r.failure)
             text = f"{policy.policy}: {count} failed by the {source}. First: {first.message}"
@@ -124,6 +126,22 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
     notes.print(console)
     if result.num_unscored:
         text = f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa."
+        print_text(text, console, style="yellow")
+    if result.num_ended_earlier:
+        print_text(
+            f"{result.num_ended_earlier} conversations would have ended earlier under the second judge; what came "
+            "later is left out.",
+            console,
+        )
+    if result.num_cut_off:
+        print_text(
+            f"{result.num_cut_off} conversations would have gone on under the second judge; they count as truncated "
+            "where the recording stops, and more turns might have satisfied more.",
+            console,
+        )
+    for source, count in result.failures.items():
+        failure = next(r.failure for r in result.records if r.failure is not None and r.failure.source == source)
+        text = f"{count} conversations failed by the {source} are left out. First: {failure.message}"
         print_text(text, console, style="yellow")
     before, after = result.rankings()
     rows = []

@@ -125,7 +125,7 @@ def _episode(
     conversation = Conversation(scenario, max_turns=max_turns, seed=0)
     no = (Verdict(satisfied=False),) * len(scenario.checklist)
     rows = []
-    while not conversation.over:
+    while not conversation.done:
         rows.append(("policy", "", 1, _tokens(conversation.history), round(len(ASSUMED_ACTION) / CHARACTERS_A_TOKEN)))
         if isinstance(judge, LLMJudge):
             chats: list[ChatRequest] = judge.chats(conversation.judge_request(ASSUMED_ACTION))

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from elicit_gym.batches import answer_all
+from elicit_gym.errors import EpisodeFailure
 from elicit_gym.types import JudgeRequest, Verdict
 
 __all__ = ["BatchJudge", "Judge", "judge_all"]
@@ -26,13 +28,20 @@ class Judge(Protocol):
 class BatchJudge(Judge, Protocol):
     """A judge that scores many conversations in one go."""
 
-    def judge_batch(self, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:
-        """Return what `judge` would for each request, in order."""
+    def judge_batch(self, requests: Sequence[JudgeRequest]) -> Sequence[tuple[Verdict, ...] | EpisodeFailure]:
+        """Return what `judge` would for each request, in order; a failure stands in the place of its own request."""
         ...
 
 
-def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:
-    """Judge all requests, in one batch where the judge can."""
-    if isinstance(judge, BatchJudge):
-        return judge.judge_batch(requests)
-    return [judge.judge(request) for request in requests]
+def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...] | EpisodeFailure]:
+    """Judge all requests, in one batch where the judge can.
+
+    Returns:
+        The verdicts of each request, in order; a failure, attributed, stands in the place of its own request.
+
+    Raises:
+        FatalModelError: no call to a model can succeed.
+    """
+    # Protocols are slow to ask for: one request needs no batch.
+    batch = judge.judge_batch if len(requests) > 1 and isinstance(judge, BatchJudge) else None
+    return answer_all(requests, judge.judge, batch, source="judge", doing="Judging a message")

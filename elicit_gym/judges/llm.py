@@ -85,16 +85,16 @@ class LLMJudge:
 
     def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
         """Return one verdict for each pending item."""
-        return self.judge_batch([request])[0]
+        (answer,) = self.judge_batch([request])
+        if isinstance(answer, EpisodeFailure):
+            raise answer
+        return answer
 
-    def judge_batch(self, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:
-        """Return the verdicts of many requests; all calls of a round go out at once.
-
-        Raises:
-            EpisodeFailure: the model failed for good.
-        """
+    def judge_batch(self, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...] | EpisodeFailure]:
+        """Return the verdicts of many requests, failures in their own places; all calls of a round go out at once."""
         calls = [(r, items) for r, request in enumerate(requests) for items in self._split(request)]
         verdicts: dict[tuple[int, int], Verdict] = {}
+        failures: dict[int, EpisodeFailure] = {}
         tried: list[list[ChatResponse]] = [[] for _ in calls]
         open_ = list(range(len(calls)))
         for attempt in range(self._max_attempts):
@@ -102,15 +102,19 @@ class LLMJudge:
             still_open = []
             for c, response in zip(open_, self.model.complete_batch(chats), strict=True):
                 if isinstance(response, EpisodeFailure):
-                    raise response
+                    failures.setdefault(calls[c][0], response)
+                    continue
                 tried[c].append(response)
                 last = attempt == self._max_attempts - 1
                 if not self._settle(calls[c], tried[c], verdicts, last=last):
                     still_open.append(c)
-            open_ = still_open
+            open_ = [c for c in still_open if calls[c][0] not in failures]
             if not open_:
                 break
-        return [tuple(verdicts[(r, item)] for item in request.pending) for r, request in enumerate(requests)]
+        return [
+            failures[r] if r in failures else tuple(verdicts[(r, item)] for item in request.pending)
+            for r, request in enumerate(requests)
+        ]
 
     def chats(self, request: JudgeRequest) -> list[ChatRequest]:
         """Return what the model is asked for one request, at the first attempt."""

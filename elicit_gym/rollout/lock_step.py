@@ -5,12 +5,15 @@ from functools import partial
 from itertools import islice
 from typing import Any, cast
 
+import gymnasium as gym
 from gymnasium.error import InvalidAction
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
-from elicit_gym.envs.infoquest import InfoQuestEnv, check_action
-from elicit_gym.envs.infoquest_vector import talk
+from elicit_gym.batches import answer_all
+from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.stepping import StepResult, check_action, step_conversations
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
+from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure
 from elicit_gym.policy import BatchPolicy, Policy, SeededBatchPolicy, SpendingPolicy
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.units import Stop, Unit, UnitRunner
@@ -54,13 +57,13 @@ def run_in_lock_step(
             _guarded(episode, episode.start)
         if policy is None or not under_way:
             return
-        active = [episode for episode in under_way if not episode.over]
+        active = [episode for episode in under_way if not episode.done]
         _round(cast(BatchPolicy, policy), active)
         for episode in under_way:
-            if episode.over:
+            if episode.done:
                 free.append(episode.env)
                 yield episode.record()
-        under_way = [episode for episode in under_way if not episode.over]
+        under_way = [episode for episode in under_way if not episode.done]
 
 
 def _round(policy: BatchPolicy, episodes: list[EpisodeUnderWay]) -> None:
@@ -72,56 +75,57 @@ def _round(policy: BatchPolicy, episodes: list[EpisodeUnderWay]) -> None:
 def step_together(episodes: Sequence[EpisodeUnderWay], actions: Sequence[str]) -> None:
     """Step each episode by its action: one batch for the judge, one for the user; failures are noted on the episodes.
 
+    Environments with wrappers are stepped one by one, since a wrapper knows nothing of batches.
+
     Args:
-        episodes: under way, at least one; their environments share simulator, judge and reward.
+        episodes: under way, at least one; their environments share their parts.
         actions: one utterance for each.
 
     Raises:
         FatalModelError: no call to a model can succeed.
     """
-    inner = [cast(InfoQuestEnv, episode.env.unwrapped) for episode in episodes]
-    conversations = [env.conversation for env in inner]
-    try:
-        steps = talk([c for c in conversations if c is not None], actions, inner[0])
-    except FatalModelError:
-        raise
-    except EpisodeFailure:
-        # Nothing was changed: every conversation is stepped by itself, and whose fault it was shows.
+    if any(_is_wrapped(episode.env) for episode in episodes):
         for episode, action in zip(episodes, actions, strict=True):
             _guarded(episode, partial(episode.step, action))
         return
-    for episode, action, step, env in zip(episodes, actions, steps, inner, strict=True):
-        assert env.conversation is not None
-        episode.take(action, env.conversation.history, *step)
+    inner = [cast(InfoQuestEnv, episode.env.unwrapped) for episode in episodes]
+    conversations = [env.conversation for env in inner if env.conversation is not None]
+    results = step_conversations(inner[0].parts, conversations, actions)
+    for episode, action, result in zip(episodes, actions, results, strict=True):
+        if isinstance(result, StepResult):
+            episode.take(action, result)
+        else:
+            episode.fail(result)
+
+
+def _is_wrapped(env: gym.Env[Any, Any]) -> bool:
+    """Say whether a step has to go through wrappers, such as those of a registered variant."""
+    while isinstance(env, OrderEnforcing | PassiveEnvChecker):
+        env = env.env
+    return env is not env.unwrapped
 
 
 def _act(policy: BatchPolicy, episodes: Sequence[EpisodeUnderWay]) -> list[str | None]:
     """Return what the policy says in each conversation; None where it failed, which is noted."""
-    if not episodes:
-        return []
-    try:
-        with boundary("policy", f"Asking the policy {policy.name!r} for {len(episodes)} messages"):
-            actions: list[str | None] = list(_answers(policy, episodes))
-            if len(actions) != len(episodes):
-                raise PolicyFailure(f"Asking {policy.name!r}: expected {len(episodes)} messages, got {len(actions)}.")
-    except FatalModelError:
-        raise
-    except EpisodeFailure:
-        actions = [_act_alone(policy, episode) for episode in episodes]
-    for i, (episode, action) in enumerate(zip(episodes, actions, strict=True)):
-        if not episode.over and not _guarded(episode, partial(_check, action)):
-            actions[i] = None
+    answers = answer_all(
+        episodes,
+        lambda episode: _answers(policy, [episode])[0],
+        lambda several: _answers(policy, several),
+        source="policy",
+        doing=f"Asking the policy {policy.name!r} for a message",
+    )
+    actions: list[str | None] = []
+    for episode, answer in zip(episodes, answers, strict=True):
+        if isinstance(answer, EpisodeFailure):
+            episode.fail(answer)
+            actions.append(None)
+            continue
+        try:
+            actions.append(check_action(answer))
+        except InvalidAction as error:
+            episode.fail(PolicyFailure(str(error)))
+            actions.append(None)
     return actions
-
-
-def _act_alone(policy: BatchPolicy, episode: EpisodeUnderWay) -> str | None:
-    answer: list[str] = []
-
-    def ask() -> None:
-        with boundary("policy", f"Asking the policy {policy.name!r} for its message {episode.next_turn}"):
-            answer.extend(_answers(policy, [episode]))
-
-    return answer[0] if _guarded(episode, ask) and answer else None
 
 
 def _answers(policy: BatchPolicy, episodes: Sequence[EpisodeUnderWay]) -> list[str]:
@@ -129,13 +133,6 @@ def _answers(policy: BatchPolicy, episodes: Sequence[EpisodeUnderWay]) -> list[s
     if isinstance(policy, SeededBatchPolicy):
         return policy.act_seeded(histories, [episode.policy_seed for episode in episodes])
     return policy.act_batch(histories)
-
-
-def _check(action: Any) -> None:
-    try:
-        check_action(action)
-    except InvalidAction as error:
-        raise PolicyFailure(str(error)) from error
 
 
 def _guarded(episode: EpisodeUnderWay, function: Callable[[], Any]) -> bool:

@@ -5,13 +5,14 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.error import InvalidAction
 
+from elicit_gym.envs.stepping import StepResult
 from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
 from elicit_gym.policy import Policy, SpendingPolicy
 from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, Usage
 
-__all__ = ["EpisodeUnderWay", "run_episode"]
+__all__ = ["EpisodeUnderWay", "run_episode", "turn_of"]
 
 
 class EpisodeUnderWay:
@@ -26,20 +27,20 @@ class EpisodeUnderWay:
 
     Attributes:
         history: what the policy sees; empty before `start`.
-        over: whether the episode has ended or failed.
+        done: whether the episode has ended or failed.
         policy_seed: for the policy.
     """
 
     def __init__(self, env: gym.Env[Any, Any], policy: str, *, scenario_id: str, repeat: int, seed: int) -> None:
         self.env = env
         self.history: ChatHistory = ()
-        self.over = False
+        self.done = False
         self.policy_seed = unit_seed(seed, "policy", scenario_id, repeat)
         self._policy, self._scenario_id, self._repeat = policy, scenario_id, repeat
         self._env_seed = unit_seed(seed, scenario_id, repeat)
         self._turns: list[Turn] = []
         self._opening_message = ""
-        self._terminated = self._truncated = False
+        self._terminated = self._truncated = self._left = False
         self._failure: Failure | None = None
 
     @property
@@ -59,55 +60,32 @@ class EpisodeUnderWay:
             EpisodeFailure: the policy said nothing, or user, judge or model failed.
         """
         try:
-            history, reward, terminated, truncated, info = self.env.step(action)
+            result = StepResult.from_gym(*self.env.step(action))
         except InvalidAction as error:
             raise PolicyFailure(str(error)) from error
-        self.take(action, history, float(reward), terminated, truncated, info, spent, repaired)
+        self.take(action, result, spent, repaired)
 
     def take(
-        self,
-        action: str,
-        history: ChatHistory,
-        reward: float,
-        terminated: bool,
-        truncated: bool,
-        info: dict[str, Any],
-        spent: tuple[Usage, ...] = (),
-        repaired: tuple[str, ...] = (),
+        self, action: str, result: StepResult, spent: tuple[Usage, ...] = (), repaired: tuple[str, ...] = ()
     ) -> None:
         """Note a step that was made.
 
         Args:
             action: what was said.
-            history: after it.
-            reward: of it.
-            terminated: by it.
-            truncated: by it.
-            info: of it.
+            result: of the step.
             spent: by the policy.
             repaired: flags of the policy.
         """
-        self.history, self._terminated, self._truncated = history, terminated, truncated
-        self.over = terminated or truncated
-        self._turns.append(
-            Turn(
-                action=action,
-                reply=None if self.over else history[-1].content,
-                reward=reward,
-                newly_satisfied=info["newly_satisfied"],
-                stuck=info["stuck"],
-                unscored=info["unscored"],
-                flags=(*repaired, *info["flags"]),
-                usage=(*spent, *info["usage"]),
-            )
-        )
+        self.history, self._terminated, self._truncated = result.history, result.terminated, result.truncated
+        self._left, self.done = result.info["left"], result.done
+        self._turns.append(turn_of(action, result, spent, repaired))
 
     def fail(self, error: EpisodeFailure) -> None:
         """End the episode by a failure, attributed; the turns made before it stay."""
         turn = self.next_turn if self._opening_message else 0
         self._failure = Failure(source=error.source, message=str(error), turn=turn)
-        self._terminated = self._truncated = False
-        self.over = True
+        self._terminated = self._truncated = self._left = False
+        self.done = True
 
     def record(self) -> EpisodeRecord:
         """Return the record."""
@@ -123,9 +101,25 @@ class EpisodeUnderWay:
                 turns=tuple(self._turns),
                 terminated=self._terminated,
                 truncated=self._truncated,
+                left=self._left,
             ),
             failure=self._failure,
         )
+
+
+def turn_of(action: str, result: StepResult, spent: tuple[Usage, ...] = (), repaired: tuple[str, ...] = ()) -> Turn:
+    """Return a step as a turn of an episode; for the arguments see `EpisodeUnderWay.take`."""
+    info = result.info
+    return Turn(
+        action=action,
+        reply=result.reply,
+        reward=result.reward,
+        newly_satisfied=info["newly_satisfied"],
+        stuck=info["stuck"],
+        unscored=info["unscored"],
+        flags=(*repaired, *info["flags"]),
+        usage=(*spent, *info["usage"]),
+    )
 
 
 def run_episode(
@@ -152,8 +146,8 @@ def run_episode(
         episode.start()
         with boundary("policy", f"Resetting the policy {policy.name!r}"):
             policy.reset(episode.policy_seed)
-        while not episode.over:
-            with boundary("policy", f"Asking the policy {policy.name!r} for its message {episode.next_turn}"):
+        while not episode.done:
+            with boundary("policy", f"Asking the policy {policy.name!r} for a message"):
                 action = policy.act(episode.history)
             spent, repaired = policy.take_usage() if isinstance(policy, SpendingPolicy) else ((), ())
             episode.step(action, spent, repaired)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import gymnasium as gym
 
 from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.stepping import Parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy, PolicyLike, PrivilegedPolicy, is_privileged
@@ -62,7 +63,7 @@ class PolicyMaker:
 class UnitRunner:
     """Runs units in any number of threads, each with an environment and policies of its own.
 
-    Simulator and judge keep nothing between calls: all threads of a process share one of each, with its connections.
+    Parts keep nothing between calls: all threads of a process share one of each, with its connections.
 
     Args:
         env_id: of the environment.
@@ -75,7 +76,7 @@ class UnitRunner:
         self.env_id, self.env_kwargs, self.makers, self.seed = env_id, dict(env_kwargs), tuple(makers), seed
         self.kept: dict[int, Policy] = {}
         """Policies that this process keeps between calls, for those that answer many conversations themselves."""
-        self._parts: InfoQuestEnv | None = None
+        self._sample: InfoQuestEnv | None = None
         self._own = local()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class UnitRunner:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.kept, self._parts, self._own = {}, None, local()
+        self.kept, self._sample, self._own = {}, None, local()
 
     def __call__(self, unit: Unit) -> EpisodeRecord:
         """Make the episode."""
@@ -106,21 +107,20 @@ class UnitRunner:
 
     @property
     def sample(self) -> InfoQuestEnv:
-        """An environment whose simulator and judge all others share."""
-        if self._parts is None:
-            self._parts = sample_environment(self.env_id, self.env_kwargs)
-        return self._parts
+        """An environment whose parts all others share."""
+        if self._sample is None:
+            self._sample = sample_environment(self.env_id, self.env_kwargs)
+        return self._sample
 
     def make_env(self) -> gym.Env[Any, Any]:
         """Return an environment of one's own, with the shared parts."""
-        return make_env(self.env_id, self.env_kwargs, self.sample)
+        return make_env(self.env_id, self.env_kwargs, self.sample.parts)
 
 
-def make_env(env_id: str, env_kwargs: Mapping[str, Any], parts: InfoQuestEnv) -> gym.Env[Any, Any]:
-    """Make an environment that takes simulator and judge from another."""
+def make_env(env_id: str, env_kwargs: Mapping[str, Any], parts: Parts) -> gym.Env[Any, Any]:
+    """Make an environment that shares its parts, and with them their connections, with others."""
     env = gym.make(env_id, disable_env_checker=True, **env_kwargs)
-    inner = cast(InfoQuestEnv, env.unwrapped)
-    inner.user_simulator, inner.judge = parts.user_simulator, parts.judge
+    cast(InfoQuestEnv, env.unwrapped).parts = parts
     return env
 
 

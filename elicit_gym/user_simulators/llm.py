@@ -87,24 +87,13 @@ class LLMUserSimulator:
 
     def reply(self, turn: UserTurn) -> UserReply:
         """Return the model's reply, checked."""
-        (answer,) = self._reply_all([turn])
+        (answer,) = self.reply_batch([turn])
         if isinstance(answer, EpisodeFailure):
             raise answer
         return answer
 
-    def reply_batch(self, turns: Sequence[UserTurn]) -> list[UserReply]:
-        """Return the replies of many turns; all calls of a round go out at once.
-
-        Raises:
-            EpisodeFailure: the first turn that failed.
-        """
-        answers = self._reply_all(turns)
-        for answer in answers:
-            if isinstance(answer, EpisodeFailure):
-                raise answer
-        return [answer for answer in answers if isinstance(answer, UserReply)]
-
-    def _reply_all(self, turns: Sequence[UserTurn]) -> list[UserReply | EpisodeFailure]:
+    def reply_batch(self, turns: Sequence[UserTurn]) -> list[UserReply | EpisodeFailure]:
+        """Return the replies of many turns, failures in their own places; all calls of a round go out at once."""
         done: dict[int, UserReply | EpisodeFailure] = {}
         asked = {i: self.messages(turn) for i, turn in enumerate(turns)}
         tried: dict[int, list[tuple[ChatResponse, str, str]]] = {i: [] for i in asked}

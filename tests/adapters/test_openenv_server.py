@@ -61,7 +61,7 @@ def test_a_session_is_the_environment(url: str) -> None:
         assert [m["role"] for m in chosen.observation.messages] == ["user"]
         # Nothing hidden is in what a policy sees.
         assert set(chosen.observation.model_dump()) == {
-            "done", "reward", "metadata", "messages", "terminated", "truncated"
+            "done", "reward", "metadata", "messages", "terminated", "truncated", "left"
         }  # fmt: skip
         assert not chosen.observation.metadata
 

@@ -33,5 +33,5 @@ def test_a_run_is_the_environment(tmp_path: Path) -> None:
             total += float(reward)
         assert episode["messages"] == [[m.role, m.content] for m in history]
         assert episode["reward"] == total
-        assert episode["metrics"] == {"success": 0.0, "turns": 3.0}
+        assert episode["metrics"] == {"success": 0.0, "left": 0.0, "turns": 3.0}
         assert episode["checklist"] == list(info["checklist"])

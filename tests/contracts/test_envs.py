@@ -35,10 +35,10 @@ def make(env_id: str, **kwargs: Any) -> gym.Env[Any, Any]:
 def play(env: gym.Env[Any, Any], seed: int) -> list[Any]:
     history, info = env.reset(seed=seed)
     seen: list[Any] = [history, info]
-    over = False
-    while not over:
+    done = False
+    while not done:
         *step, info = env.step("What would you like to have in the end?")
-        over = step[2] or step[3]
+        done = step[2] or step[3]
         seen.append((*step, info))
     return seen
 
@@ -162,12 +162,12 @@ def test_sync_vector_envs(env_id: str, mode: AutoresetMode) -> None:
     assert len(histories) == 3
     for step in range(7):
         histories, _, terminated, truncated, infos = envs.step(("What do you need?",) * 3)
-        over = terminated | truncated
-        if mode == AutoresetMode.SAME_STEP and over.any():
+        done = terminated | truncated
+        if mode == AutoresetMode.SAME_STEP and done.any():
             assert len(infos["final_obs"][0]) == 6
-        if mode == AutoresetMode.DISABLED and over.any():
-            histories, _ = envs.reset(options={"reset_mask": over})
-        assert all(len(history) % 2 == 1 or over[i] for i, history in enumerate(histories)), step
+        if mode == AutoresetMode.DISABLED and done.any():
+            histories, _ = envs.reset(options={"reset_mask": done})
+        assert all(len(history) % 2 == 1 or done[i] for i, history in enumerate(histories)), step
     envs.close()
 
 

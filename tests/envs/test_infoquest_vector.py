@@ -73,10 +73,10 @@ def test_it_equals_gymnasiums_own_over_single_ones(
             assert array.dtype == other.dtype
         assert equal(result[4], wanted[4])
         histories = result[0]
-        over = result[2] | result[3]
-        if mode == AutoresetMode.DISABLED and over.any():
-            histories, infos = ours.reset(options={"reset_mask": over})
-            expected, expected_infos = theirs.reset(options={"reset_mask": over})
+        done = result[2] | result[3]
+        if mode == AutoresetMode.DISABLED and done.any():
+            histories, infos = ours.reset(options={"reset_mask": done})
+            expected, expected_infos = theirs.reset(options={"reset_mask": done})
             assert histories == expected
             assert equal(infos, expected_infos)
 
@@ -93,26 +93,26 @@ def test_statistics_count_every_episode_once(mode: AutoresetMode) -> None:
         histories, rewards, terminated, truncated, infos = envs.step(
             tuple(act(i, history) for i, history in enumerate(histories))
         )
-        over = terminated | truncated
+        done = terminated | truncated
         for i in range(5):
             if mode == AutoresetMode.NEXT_STEP and not fresh[i]:
                 fresh[i], running[i] = True, [0.0, 0]
                 assert rewards[i] == 0
                 continue
             running[i] = [running[i][0] + rewards[i], running[i][1] + 1]
-            if over[i]:
+            if done[i]:
                 finished.append((running[i][0], int(running[i][1])))
                 assert infos["episode"]["r"][i] == running[i][0]
                 assert infos["episode"]["l"][i] == running[i][1]
                 fresh[i] = False
                 if mode != AutoresetMode.NEXT_STEP:
                     running[i] = [0.0, 0]
-        if mode == AutoresetMode.SAME_STEP and over.any():
-            for i in np.flatnonzero(over):
+        if mode == AutoresetMode.SAME_STEP and done.any():
+            for i in np.flatnonzero(done):
                 assert len(infos["final_obs"][i]) == 2 * infos["final_info"]["turn"][i]
                 assert len(histories[i]) == 1
-        if mode == AutoresetMode.DISABLED and over.any():
-            histories, _ = envs.reset(options={"reset_mask": over})
+        if mode == AutoresetMode.DISABLED and done.any():
+            histories, _ = envs.reset(options={"reset_mask": done})
     assert envs.episode_count == len(finished)
     assert list(zip(envs.return_queue, envs.length_queue, strict=True)) == finished
     assert len({length for _, length in finished}) > 1  # episodes of different lengths
@@ -146,8 +146,8 @@ def test_calls_go_out_in_one_batch_each() -> None:
     envs.step(["What do you need?"] * 6)
     envs.step(["When is it due?"] * 6)  # the last turn: no user is asked
     envs.step(["ignored"] * 6)  # resets
-    assert judge.batches == [6, 6, 0]
-    assert user.batches == [6, 0, 0]
+    assert judge.batches == [6, 6]
+    assert user.batches == [6]
 
 
 @pytest.mark.parametrize(("part", "failure"), [("judge", JudgeFailure), ("user_simulator", UserSimulatorFailure)])

@@ -6,14 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from elicit_gym import Comparison, compare, load_scenarios
 from elicit_gym.agents import load_policy
 from elicit_gym.errors import ManifestMismatchError, SettingError
 from elicit_gym.evaluation.compare import compare_runs
+from elicit_gym.evaluation.tables import print_comparison
 from elicit_gym.reporting.terminal import printable
 from elicit_gym.types import ChatHistory
 from tests.browser import CHROMIUM, dumped_dom
+from tests.envs.parts import registered_parts
 
 HOSTILE = "</script><img src=x onerror=\"document.body.dataset.owned='yes'\">{{7*7}}<b>What is your budget?</b> \ud83d"
 
@@ -93,6 +96,22 @@ def test_saved_runs_are_compared_and_different_ones_refused(tmp_path: Path) -> N
         compare_runs([tmp_path / "one", tmp_path / "other"])
     with pytest.raises(SettingError, match="'ask-one' in"):
         compare_runs([tmp_path / "one", shutil.copytree(tmp_path / "one", tmp_path / "again")])
+
+
+def test_who_was_left_by_the_user_is_said_on_the_page_and_in_the_terminal(tmp_path: Path) -> None:
+    ids = [scenario.id for scenario in load_scenarios()[:12]]
+    with registered_parts():
+        comparison = compare(
+            [load_policy("ask-one")], scenario_ids=ids, env_kwargs={"user_simulator": "leaving"}, out=tmp_path / "run"
+        )
+        assert compare_runs([tmp_path / "run"]).to_row() == comparison.to_row()
+    left = sum(record.episode.left for record in comparison.records)
+    assert 0 < left < 12
+    assert f"left by the user: {left}" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    console = Console(width=120)
+    with console.capture() as capture:
+        print_comparison(comparison, console)
+    assert f"ask-one: left by the user: {left}" in capture.get()
 
 
 def test_printable_replaces_what_a_terminal_cannot_show() -> None:

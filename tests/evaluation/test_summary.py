@@ -58,6 +58,18 @@ def test_the_curve_goes_on_after_an_early_end() -> None:
     assert [estimate.value for estimate in a.worst_curve] == [0, 0, 0]
 
 
+def test_an_episode_that_the_user_left_is_no_success_and_no_failure() -> None:
+    left = record("a", "x1", [2, 1])
+    left = replace(left, episode=replace(left.episode, terminated=True, truncated=False, left=True))
+    assert not left.episode.success
+    (a,) = summarise_policies([left, record("a", "y1", [5])], max_turns=3)
+    assert a.num_left == a.to_row()["num_left"] == 1
+    assert a.num_episodes == 2
+    assert a.metrics["return"].value == 4.0
+    assert a.metrics["success_rate"].value == 0.5
+    assert a.metrics["turns_to_success"].value == 1.0
+
+
 def test_the_best_quarter() -> None:
     own = [r for r in RECORDS if r.policy == "a"]
     assert [r.scenario_id for r in best_quarter(own)] == ["z1"]

@@ -18,6 +18,7 @@ from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
+from elicit_gym.rewards import ChecklistGain
 from elicit_gym.scenarios.stats import scenario_stats
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
@@ -73,7 +74,9 @@ def test_what_was_spent() -> None:
 
 
 def test_another_judge_and_the_noise_floor(comparison: Comparison) -> None:
-    result = rejudge(comparison.records, load_scenarios(), ScriptedJudge())
+    result = rejudge(
+        comparison.records, load_scenarios(split="test"), ScriptedJudge(), reward=ChecklistGain(), max_turns=10
+    )
     check_widths(lambda console: print_rejudged(result, console))
     floor = noise_floor(load_policy("random"), repeats=2, env_kwargs={"split": "test"})
     check_widths(lambda console: print_noise_floor(floor, console))
@@ -144,7 +147,8 @@ def test_a_noise_floor_without_noise(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_rejudged_over_few_opening_messages(few: Comparison, capsys: pytest.CaptureFixture[str]) -> None:
-    print_rejudged(rejudge(few.records, load_scenarios(), ScriptedJudge()), Console(width=200))
+    result = rejudge(few.records, load_scenarios(), ScriptedJudge(), reward=ChecklistGain(), max_turns=10)
+    print_rejudged(result, Console(width=200))
     out = capsys.readouterr().out
     assert "1.000¹" in out
     assert "¹ no interval: 3 opening messages" in out

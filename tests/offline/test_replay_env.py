@@ -14,14 +14,14 @@ ID = "elicit_gym/YieldReplay-v0"
 def walk(env: gym.Env, seed: int, action: str) -> tuple[list[float], list[str]]:  # type: ignore[type-arg]
     history, info = env.reset(seed=seed)
     assert env.observation_space.contains(history)
-    rewards, human, over = [], [], False
-    while not over:
+    rewards, human, done = [], [], False
+    while not done:
         history, reward, terminated, truncated, info = env.step(action)
         assert env.observation_space.contains(history)
         assert not truncated
         rewards.append(reward)
         human.append(info["behaviour_action"])
-        over = terminated
+        done = terminated
     return rewards, human
 
 

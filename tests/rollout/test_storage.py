@@ -44,6 +44,7 @@ RECORD = st.builds(
         turns=st.lists(TURN, max_size=4).map(tuple),
         terminated=st.booleans(),
         truncated=st.booleans(),
+        left=st.booleans(),
     ),
     failure=st.none()
     | st.builds(Failure, source=st.sampled_from(["policy", "judge"]), message=TEXT, turn=st.integers(0, 9)),

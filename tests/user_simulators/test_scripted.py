@@ -47,7 +47,7 @@ def test_one_fact_a_message_and_only_one_that_was_asked_for(scenario: Scenario, 
     conversation = Conversation(scenario, max_turns=10, seed=seed)
     cues = compile_scenario(scenario)
     for action in actions:
-        if conversation.over:
+        if conversation.done:
             break
         reply = say(conversation, action)
         if reply is None:

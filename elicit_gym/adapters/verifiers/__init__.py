@@ -12,6 +12,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.stepping import StepResult
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.seeding import unit_seed
 
@@ -102,19 +103,20 @@ class InfoQuest(vf.Env[InfoQuestConfig]):
         # Models may sit in the user's and the judge's seat: neither may hold up other conversations.
         options = {"scenario_id": data.scenario_id}
         _, info = await asyncio.to_thread(env.reset, seed=data.seed, options=options)
-        total, terminated, truncated = 0.0, False, False
+        total = 0.0
         async with agents.assistant.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:
                 # An empty reply is a turn that says nothing, and no end of the run.
                 step = await asyncio.to_thread(env.step, segment.last_reply.strip() or "...")
-                history, reward, terminated, truncated, info = step
-                total += float(reward)
-                if terminated or truncated:
+                result, info = StepResult.from_gym(*step), step[-1]
+                total += result.reward
+                if result.done:
                     break
-                segment = await interaction.turn(history[-1].content)
+                segment = await interaction.turn(result.history[-1].content)
         trace = interaction.trace
         trace.record_reward("checklist", total, 1.0)
-        trace.record_metric("success", float(terminated))
+        trace.record_metric("success", float(all(info["checklist"])))
+        trace.record_metric("left", float(info["left"]))
         trace.record_metric("turns", float(info["turn"]))
         trace.info["checklist"] = list(info["checklist"])

@@ -1,0 +1,290 @@
+"""One step of any number of conversations, and the one accounting of what it did.
+
+The environments, rollouts, online training and re-judging all step here, so that they cannot differ: the agents'
+messages are judged, in one batch where the judge can; the users reply, likewise; only then does the state change; and
+reward and info are made of what changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, SupportsFloat, TypedDict, cast, overload
+
+from gymnasium.error import InvalidAction, ResetNeeded
+
+from elicit_gym.envs.conversation import Conversation
+from elicit_gym.errors import EpisodeFailure, JudgeFailure
+from elicit_gym.judges.base import Judge, judge_all
+from elicit_gym.rewards import Reward, RewardStep
+from elicit_gym.types import ChatHistory, Usage, UserReply, UserTurn, Verdict
+from elicit_gym.user_simulators.base import UserSimulator, reply_all
+
+__all__ = [
+    "JudgedAction",
+    "Parts",
+    "StepInfo",
+    "StepResult",
+    "check_action",
+    "judge_actions",
+    "make_step",
+    "step_conversations",
+    "step_info",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """What an environment is made of, beside its scenarios; they keep nothing between calls and can be shared."""
+
+    user_simulator: UserSimulator
+    judge: Judge
+    reward: Reward
+
+
+class StepInfo(TypedDict):
+    """Gymnasium's info: a new dictionary of scalars and tuples at every step, never to be shown to a policy.
+
+    Attributes:
+        scenario_id: of the conversation.
+        turn: 1 for the first step; 0 after the reset.
+        checklist: one flag for each item.
+        newly_satisfied: indexes of the items that this step satisfied.
+        stuck: two turns in a row without progress.
+        left: the user has left.
+        unscored: indexes of the items that the judge could not score.
+        flags: what judge and user simulator had to repair.
+        usage: what they spent.
+    """
+
+    scenario_id: str
+    turn: int
+    checklist: tuple[bool, ...]
+    newly_satisfied: tuple[int, ...]
+    stuck: bool
+    left: bool
+    unscored: tuple[int, ...]
+    flags: tuple[str, ...]
+    usage: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one step did.
+
+    Attributes:
+        history: after it.
+        reward: of it.
+        terminated: every item is satisfied, or the user has left.
+        truncated: the last turn was made, and neither is the case.
+        info: the rest.
+    """
+
+    history: ChatHistory
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: StepInfo
+
+    @classmethod
+    def from_gym(
+        cls, history: ChatHistory, reward: SupportsFloat, terminated: bool, truncated: bool, info: Mapping[str, Any]
+    ) -> "StepResult":
+        """Return what `gymnasium.Env.step` returned, whatever wrappers have put into it, as a result."""
+        return cls(history, float(reward), bool(terminated), bool(truncated), cast(StepInfo, info))
+
+    def to_gym(self) -> tuple[ChatHistory, float, bool, bool, dict[str, Any]]:
+        """Return it as `gymnasium.Env.step` does."""
+        return self.history, self.reward, self.terminated, self.truncated, cast(dict[str, Any], self.info)
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has ended."""
+        return self.terminated or self.truncated
+
+    @property
+    def reply(self) -> str | None:
+        """What the user said; None where nobody was asked."""
+        last = self.history[-1]
+        return last.content if last.role == "user" else None
+
+
+@dataclass(slots=True)
+class JudgedAction:
+    """What was said in a conversation and how it was judged, before anything has changed.
+
+    Attributes:
+        conversation: as it was before.
+        action: what the agent said.
+        verdicts: one for each pending item.
+        turn: what the user has to answer; None if the episode ends with this action.
+    """
+
+    conversation: Conversation
+    action: str
+    verdicts: tuple[Verdict, ...]
+    turn: UserTurn | None
+
+
+def check_action(action: Any) -> str:
+    """Return the action if it is an utterance.
+
+    Raises:
+        InvalidAction: it is not a string, or it is empty or blank. The episode is untouched.
+    """
+    if isinstance(action, str) and action and not action.isspace():
+        return action
+    found = f"{type(action).__name__} {action!r:.60}" if not isinstance(action, str) else repr(action[:20])
+    raise InvalidAction(
+        f"Stepping an environment: expected a non-empty string, got {found}. Say something; the episode goes on."
+    )
+
+
+@overload
+def step_conversations(
+    parts: Parts, conversations: Sequence[Conversation], actions: Sequence[str]
+) -> list[StepResult | EpisodeFailure]: ...
+
+
+@overload
+def step_conversations(
+    parts: Parts, conversations: Sequence[Conversation], actions: Sequence[str], *, atomic: Literal[True]
+) -> list[StepResult]: ...
+
+
+def step_conversations(
+    parts: Parts, conversations: Sequence[Conversation], actions: Sequence[str], *, atomic: bool = False
+) -> list[Any]:
+    """Make one step in each conversation: all messages judged in one batch, all users replying in one.
+
+    A conversation whose judge or user fails is left as it was, and costs the others nothing.
+
+    Args:
+        parts: who judges, replies and rewards.
+        conversations: under way.
+        actions: one utterance for each.
+        atomic: raise the first failure, and change nothing in any conversation then.
+
+    Returns:
+        For each conversation what the step did, or why it was not made.
+
+    Raises:
+        InvalidAction: an action is not an utterance; nothing has changed.
+        ResetNeeded: a conversation has ended; likewise.
+        EpisodeFailure: with `atomic`, the first failure.
+        FatalModelError: no call to a model can succeed; nothing has changed.
+    """
+    for utterance in actions:
+        check_action(utterance)
+    # Types are asked for by the usual answer: for an instance of another class `isinstance` takes five times as long.
+    judged = judge_actions(parts.judge, conversations, actions)
+    turns = []
+    for action in judged:
+        if isinstance(action, JudgedAction):
+            if action.turn is not None:
+                turns.append(action.turn)
+        elif atomic:
+            raise action
+    replies = reply_all(parts.user_simulator, turns)
+    if atomic:
+        for reply in replies:
+            if not isinstance(reply, UserReply):
+                raise reply
+    results: list[StepResult | EpisodeFailure] = []
+    heard = iter(replies)
+    for action in judged:
+        if not isinstance(action, JudgedAction):
+            results.append(action)
+        elif action.turn is None:
+            results.append(make_step(parts.reward, action, None))
+        else:
+            reply = next(heard)
+            results.append(make_step(parts.reward, action, reply) if isinstance(reply, UserReply) else reply)
+    return results
+
+
+def judge_actions(
+    judge: Judge, conversations: Sequence[Conversation], actions: Sequence[str]
+) -> list[JudgedAction | EpisodeFailure]:
+    """Judge what was said in each conversation; changes nothing.
+
+    Returns:
+        For each conversation the verdicts and what the user has to answer, or why there are none.
+
+    Raises:
+        ResetNeeded: a conversation has ended.
+        FatalModelError: no call to a model can succeed.
+    """
+    if len(conversations) != len(actions):
+        raise ValueError(f"{len(actions)} actions for {len(conversations)} conversations")
+    requests = []
+    for conversation, action in zip(conversations, actions, strict=False):
+        if conversation.terminated or conversation.truncated:
+            raise ResetNeeded(
+                "Stepping InfoQuest: expected an episode under way, got one that has ended. Call reset()."
+            )
+        requests.append(conversation.judge_request(action))
+    judged: list[JudgedAction | EpisodeFailure] = []
+    for conversation, action, verdicts in zip(conversations, actions, judge_all(judge, requests), strict=False):
+        if isinstance(verdicts, tuple):
+            try:
+                judged.append(JudgedAction(conversation, action, verdicts, conversation.user_turn(action, verdicts)))
+                continue
+            except (AttributeError, ValueError):
+                pass  # not verdicts, or not as many as there are pending items
+        elif isinstance(verdicts, EpisodeFailure):
+            judged.append(verdicts)
+            continue
+        judged.append(
+            JudgeFailure(
+                f"Judging a message: expected a tuple of {len(conversation.pending)} verdicts, got {verdicts!r:.200} "
+                f"(judge {judge.name!r}). Return one for each pending item."
+            )
+        )
+    return judged
+
+
+def make_step(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> StepResult:
+    """Change a conversation's state by a step whose verdicts and reply are there, and account for it.
+
+    Args:
+        reward: what the step is worth.
+        judged: what was said and how it was judged; nothing may have happened in the conversation since.
+        reply: the user's; None ends the episode, see `Conversation.advance`.
+    """
+    conversation = judged.conversation
+    conversation.advance(judged.action, judged.verdicts, judged.turn, reply)
+    num_items = len(conversation.satisfied)
+    step = RewardStep(
+        num_newly_satisfied=len(conversation.newly_satisfied),
+        num_satisfied=num_items - len(conversation.pending),
+        turn=conversation.turn,
+        last=conversation.done,
+    )
+    return StepResult(
+        conversation.history,
+        float(reward(step)),
+        conversation.terminated,
+        conversation.truncated,
+        step_info(conversation, judged.verdicts, reply),
+    )
+
+
+def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None) -> StepInfo:
+    """Return the info of the step just made, or of the reset."""
+    flags: tuple[str, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    for verdict in verdicts:
+        if verdict.flags or verdict.usage:
+            flags, usage = flags + verdict.flags, usage + verdict.usage
+    if reply is not None:
+        flags, usage = flags + reply.flags, usage + reply.usage
+    return {
+        "scenario_id": conversation.scenario.id,
+        "turn": conversation.turn,
+        "checklist": conversation.satisfied,
+        "newly_satisfied": conversation.newly_satisfied,
+        "stuck": conversation.stuck,
+        "left": conversation.left,
+        "unscored": conversation.unscored,
+        "flags": flags,
+        "usage": usage,
+    }
