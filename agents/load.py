@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.baselines import BASELINES
-from elicit_gym.agents.checkpoint import CONFIG, read_config
+from elicit_gym.agents.policy_folder import CONFIG, read_config
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
 from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.policy import Policy
@@ -26,7 +26,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
             (adapter or model, with its config); or ``module:Class`` for a class, or a function without arguments, in an
             importable module or in the current folder. A model's name may end in ``+PROMPT``
             (``hf:MODEL+elicitor``): a system prompt of its own, so that prompts can be compared in one run.
-        llm_kwargs: for `elicit_gym.agents.chat_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
+        llm_kwargs: for `elicit_gym.agents.llm_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
             for prompted models: a trained policy acts as it was trained, unless its own spec names a prompt.
 
     Raises:
@@ -44,7 +44,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
             llm_kwargs.pop("system_prompt", None)
         return _load_local(spec, model if kind == "hf" else "", llm_kwargs)
     if kind in ("litellm", "http") and model:
-        from elicit_gym.agents.chat_policy import LLMPolicy
+        from elicit_gym.agents.llm_policy import LLMPolicy
 
         return LLMPolicy(model, transport=kind, **llm_kwargs)
     if ":" in whole:
@@ -59,7 +59,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
 
 def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
     """Load a local model; of the options for models it takes those that mean the same here."""
-    from elicit_gym.agents.local_model import LocalPolicy
+    from elicit_gym.agents.local_policy import LocalPolicy
 
     kwargs: dict[str, Any] = {
         "temperature": llm_kwargs.get("temperature") or 0.0,

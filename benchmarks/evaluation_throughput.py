@@ -18,8 +18,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.common import write_result
-from elicit_gym.agents.local_model import LocalPolicy
-from elicit_gym.agents.yield_metrics import load_encoder, micro_perplexity, progression
+from elicit_gym.agents.local_policy import LocalPolicy
+from elicit_gym.offline.evaluation.metrics import load_encoder, micro_perplexity, progression
 from elicit_gym.offline.exports import read_published
 from elicit_gym.offline.model_input import encode_prompt
 from elicit_gym.offline.windows import Window

@@ -11,8 +11,8 @@ from statistics import mean
 
 from benchmarks.common import write_result
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.grpo import GRPOSettings, train_grpo
 from elicit_gym.agents.local_model import load_model
+from elicit_gym.agents.training.grpo import GRPOSettings, train_grpo
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.types import Message
 from tests.smollm2 import smollm2_folder

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from elicit_gym.agents.baselines import QUESTION_BANK
-from elicit_gym.evaluation.statistics import cohen_kappa
 from elicit_gym.judges.base import Judge
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios
 from elicit_gym.scenarios.published import with_derived_parts
 from elicit_gym.scenarios.schema import pool_rarity, scenario_from_row
+from elicit_gym.statistics import cohen_kappa
 from elicit_gym.types import JudgeRequest, Scenario
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled_pairs.jsonl"

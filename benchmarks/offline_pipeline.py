@@ -17,11 +17,11 @@ from typing import Any
 from common import write_result
 
 from elicit_gym.offline.arrow import write_episodes
-from elicit_gym.offline.corpora import load_corpus
 from elicit_gym.offline.dataset import OfflineDataset
+from elicit_gym.offline.dialogue_rewards import FactualNovelty
+from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.episodes import episode_of_dialogue
-from elicit_gym.offline.ner import EntityReader
-from elicit_gym.offline.rewards import FactualNovelty
+from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.schema import dialogue_to_row
 from elicit_gym.offline.windows import WindowRules, count_simple_tokens
 from elicit_gym.types import Message

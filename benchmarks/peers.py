@@ -23,7 +23,7 @@ import gymnasium as gym
 from benchmarks.common import write_result
 from benchmarks.latency_server import latency_server
 from elicit_gym.agents.baselines import QUESTION_BANK
-from elicit_gym.agents.chat_policy import LLMPolicy
+from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.rollout.collect import collect_episodes
 from tests.adapters.venvs import python_with

@@ -8,7 +8,7 @@ from common import RESULTS, write_result
 
 from elicit_gym import compare
 from elicit_gym.agents import load_policy
-from elicit_gym.cli import DEFAULT_POLICIES
+from elicit_gym.cli.compare import DEFAULT_POLICIES
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -16,12 +16,13 @@ from random import Random
 from typing import Any
 
 from benchmarks.common import write_result
-from elicit_gym.agents.awr import AWRConfig, train_awr
+from elicit_gym.agents.batch import Batch, collate
 from elicit_gym.agents.local_model import load_model
-from elicit_gym.agents.sft import train_sft
-from elicit_gym.agents.training_data import Batch, collate, encode_windows
-from elicit_gym.agents.training_settings import TrainingSettings, lora_config
-from elicit_gym.offline.datasets import load_dataset
+from elicit_gym.agents.training.awr import AWRConfig, train_awr
+from elicit_gym.agents.training.data import encode_windows
+from elicit_gym.agents.training.settings import TrainingSettings, lora_config
+from elicit_gym.agents.training.sft import train_sft
+from elicit_gym.offline.load_dataset import load_dataset
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 from tests.smollm2 import smollm2_folder
 

@@ -17,21 +17,22 @@ from random import Random
 from typing import Any
 
 from benchmarks.common import RESULTS, write_result
-from elicit_gym.agents.awr import AWRConfig, train_awr
-from elicit_gym.agents.evaluate_yield import YieldEvaluation, evaluate_yield
-from elicit_gym.agents.local_model import LocalPolicy, load_model
-from elicit_gym.agents.sft import train_sft
+from elicit_gym.agents.local_model import load_model
+from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.system_prompt import load_system_prompt
-from elicit_gym.agents.training_settings import TrainingSettings
-from elicit_gym.agents.yield_answers import AnswerFile, evaluation_manifest
-from elicit_gym.agents.yield_metrics import load_encoder
-from elicit_gym.agents.yield_report import write_yield_report
+from elicit_gym.agents.training.awr import AWRConfig, train_awr
+from elicit_gym.agents.training.settings import TrainingSettings
+from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.evaluation.compare import compare
-from elicit_gym.offline.corpora import load_corpus
 from elicit_gym.offline.dataset import OfflineDataset
+from elicit_gym.offline.dialogue_rewards import ReplyLength
+from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
+from elicit_gym.offline.evaluation.evaluate import YieldEvaluation, evaluate_yield
+from elicit_gym.offline.evaluation.metrics import load_encoder
+from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.exports import read_published
+from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.load_windows import load_windows
-from elicit_gym.offline.rewards import ReplyLength
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 from elicit_gym.rollout.storage import write_json
 from elicit_gym.scenarios.load import load_scenarios

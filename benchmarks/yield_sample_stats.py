@@ -6,11 +6,11 @@ from pathlib import Path
 
 from common import RESULTS, write_result
 
-from elicit_gym.offline.corpora import load_corpus
+from elicit_gym.offline.corpus_statistics import corpus_statistics, draw_statistics, window_statistics
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.ner import EntityReader
-from elicit_gym.offline.rewards import FactualNovelty
-from elicit_gym.offline.statistics import corpus_statistics, draw_statistics, window_statistics
+from elicit_gym.offline.dialogue_rewards import FactualNovelty
+from elicit_gym.offline.entity_reader import EntityReader
+from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.windows import WindowRules
 
 if __name__ == "__main__":

@@ -7,20 +7,20 @@ and spaCy are loaded by the functions that need them.
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.registration import ENV_IDS, register_envs
+from elicit_gym.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from elicit_gym.envs.infoquest import InfoQuestEnv
     from elicit_gym.envs.infoquest_vector import InfoQuestVectorEnv
     from elicit_gym.episode import Episode, EpisodeRecord, Transition
     from elicit_gym.errors import ElicitGymError
-    from elicit_gym.evaluation.compare import Comparison, compare
+    from elicit_gym.evaluation.compare import compare
+    from elicit_gym.evaluation.comparison import Comparison
     from elicit_gym.policy import BatchPolicy, Policy
     from elicit_gym.rollout.collect import collect_episodes
     from elicit_gym.rollout.run_episode import run_episode
     from elicit_gym.scenarios.load import load_scenarios
     from elicit_gym.types import ChatHistory, Message, Scenario, Usage, Verdict
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ENV_IDS",
@@ -48,7 +48,7 @@ __all__ = [
 _LAZY = {
     "BatchPolicy": "elicit_gym.policy",
     "ChatHistory": "elicit_gym.types",
-    "Comparison": "elicit_gym.evaluation.compare",
+    "Comparison": "elicit_gym.evaluation.comparison",
     "ElicitGymError": "elicit_gym.errors",
     "Episode": "elicit_gym.episode",
     "EpisodeRecord": "elicit_gym.episode",

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from elicit_gym.episode import EpisodeRecord, Transition
 from elicit_gym.errors import SettingError
+from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.episodes import CONTEXT, OfflineEpisode, episode_of_dialogue, episode_of_record
 from elicit_gym.offline.licences import COMMERCIAL
-from elicit_gym.offline.rewards import DialogueReward
 from elicit_gym.offline.schema import Dialogue
 from elicit_gym.offline.windows import Window, WindowRules, make_windows
 from elicit_gym.types import ChatHistory

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.corpora import load_corpus
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.datasets import load_dataset
+from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.exports import read_published
-from elicit_gym.offline.rewards import ReplyLength
+from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.offline.load_dataset import load_dataset
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 
 __all__ = ["load_shuffled_windows", "load_windows"]

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from elicit_gym.offline.ner import read_entities
 from elicit_gym.rollout.ray_backend import connect
 
 __all__ = ["entities_on_ray"]
@@ -45,6 +46,4 @@ def _take(ray: Any, pending: "deque[Any]") -> list[list[str]]:
 
 
 def _read_chunk(model: str, texts: list[str]) -> list[list[str]]:
-    from elicit_gym.offline.ner import read_entities
-
     return list(read_entities(model, texts, num_processes=1))

@@ -9,11 +9,11 @@ from gymnasium.error import ResetNeeded
 
 from elicit_gym.envs.infoquest import check_action
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.corpora import load_corpus
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.datasets import load_dataset
+from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS
 from elicit_gym.offline.episodes import CONTEXT, OfflineEpisode, episode_of_dialogue
-from elicit_gym.offline.rewards import DIALOGUE_REWARDS
+from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.offline.load_dataset import load_dataset
 from elicit_gym.spaces import ChatHistorySpace, Utterance
 from elicit_gym.types import ChatHistory
 
@@ -51,7 +51,7 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         dataset: an id from `elicit_gym.offline.list_datasets`.
         split: the held-out part to walk through; ``None`` for all.
         path: a local copy of the corpus.
-        reward: a name from `elicit_gym.offline.rewards.DIALOGUE_REWARDS`.
+        reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`.
         cache: for entities.
         dataset_kwargs: further arguments of `elicit_gym.offline.load_dataset`.
         render_mode: ``ansi`` or None.

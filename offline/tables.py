@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from elicit_gym.envs.render import printable
 from elicit_gym.offline.importing import ImportedTranscript
+from elicit_gym.reporting.terminal import printable
 
 __all__ = ["print_corpus_statistics", "print_import_review", "print_window_statistics"]
 

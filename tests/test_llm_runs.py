@@ -14,7 +14,7 @@ import pytest
 
 from elicit_gym import collect_episodes, compare, load_scenarios
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.chat_policy import LLMPolicy
+from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import BudgetExceeded, FatalModelError, SettingError
 from elicit_gym.evaluation.usage import usage_table

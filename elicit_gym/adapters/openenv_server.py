@@ -65,7 +65,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Describe the environment."""
-        from elicit_gym import __version__
+        from elicit_gym.version import __version__
 
         return EnvironmentMetadata(
             name="InfoQuest", description="A user with a hidden goal: ask before you answer.", version=__version__

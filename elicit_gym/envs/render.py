@@ -3,17 +3,12 @@
 from typing import TYPE_CHECKING
 
 from elicit_gym.envs.conversation import Conversation
+from elicit_gym.reporting.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["conversation_view", "print_conversation", "printable", "render_text"]
-
-
-def printable(text: str) -> str:
-    """Replace what no terminal can encode (lone surrogates) and escape control characters."""
-    clean = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in clean)
+__all__ = ["conversation_view", "print_conversation", "render_text"]
 
 
 def conversation_view(conversation: Conversation, *, show_hidden: bool = False) -> "RenderableType":

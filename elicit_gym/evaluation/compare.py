@@ -1,63 +1,17 @@
 """Compare policies head to head: the same scenarios, the same users, the same repeats."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
-from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
-from elicit_gym.evaluation.usage import UsageRow, usage_table
+from elicit_gym.evaluation.comparison import Comparison, comparison_of
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, Backend, collect_policies, environment_scenarios
 from elicit_gym.rollout.manifest import check_same_settings
-from elicit_gym.rollout.storage import load_run, write_json
-from elicit_gym.types import Scenario
+from elicit_gym.rollout.storage import load_run
 
-__all__ = ["Comparison", "compare", "compare_runs", "comparison_of"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """What came out of a comparison.
-
-    Attributes:
-        policies: one summary a policy.
-        pairs: one a pair of policies.
-        usage: what each seat spent, where it holds a model.
-        records: every episode.
-        scenarios: of the environment, to show conversations beside their checklists.
-        manifest: what it was made with.
-    """
-
-    policies: tuple[PolicySummary, ...]
-    pairs: tuple[PairSummary, ...]
-    usage: tuple[UsageRow, ...]
-    records: tuple[EpisodeRecord, ...]
-    scenarios: tuple[Scenario, ...]
-    manifest: Mapping[str, Any]
-
-    def to_row(self) -> dict[str, Any]:
-        """Convert the numbers to JSON types."""
-        return {
-            "policies": [policy.to_row() for policy in self.policies],
-            "pairs": [pair.to_row() for pair in self.pairs],
-            "usage": [row.to_row() for row in self.usage],
-        }
-
-    def save(self, folder: str | Path) -> Path:
-        """Write ``summary.json``, the figures and ``report.html`` into a folder.
-
-        Returns:
-            The path of the report.
-        """
-        from elicit_gym.evaluation.report import write_report
-
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "summary.json", self.to_row())
-        return write_report(self, folder)
+__all__ = ["compare", "compare_runs"]
 
 
 def compare(
@@ -149,29 +103,3 @@ def compare_runs(folders: Sequence[str | Path]) -> Comparison:
     }
     scenarios = environment_scenarios(manifest["env_id"], manifest["env_kwargs"])
     return comparison_of(merged, scenarios, combined)
-
-
-def comparison_of(
-    records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], manifest: Mapping[str, Any]
-) -> Comparison:
-    """Compare records that are there already.
-
-    Args:
-        records: of any number of policies.
-        scenarios: to show conversations beside their checklists.
-        manifest: of the run.
-    """
-    return Comparison(
-        policies=tuple(
-            summarise_policies(
-                records,
-                max_turns=int(manifest["env_kwargs"].get("max_turns", 10)),
-                privileged=manifest["privileged"],
-            )
-        ),
-        pairs=tuple(summarise_pairs(records)),
-        usage=tuple(usage_table(records)),
-        records=tuple(records),
-        scenarios=tuple(scenarios),
-        manifest=manifest,
-    )

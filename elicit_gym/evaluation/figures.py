@@ -4,38 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
+from elicit_gym.reporting.style import STYLE, colour
+from elicit_gym.statistics import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "STYLE", "colour", "draw_figures"]
+__all__ = ["draw_figures"]
 
-# Okabe-Ito, told apart by readers with any colour vision, without its yellow, which fades on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444", "#8C6BB1", "#A6761D", "#666666")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.7,
-    "axes.axisbelow": True,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "svg.hashsalt": "elicit-gym",
-}
-
-
-def colour(index: int) -> str:
-    """Return the colour of the policy at this position."""
-    return COLOURS[index % len(COLOURS)]
 
 
 def draw_figures(

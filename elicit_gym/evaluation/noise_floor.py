@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from elicit_gym.evaluation.metrics import total_reward
-from elicit_gym.evaluation.statistics import Estimate, cluster_mean
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, collect_episodes
+from elicit_gym.statistics import Estimate, cluster_mean
 
 __all__ = ["NoiseFloor", "noise_floor"]
 

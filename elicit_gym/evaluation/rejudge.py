@@ -7,10 +7,10 @@ from typing import Any
 from elicit_gym.episode import EpisodeRecord, Turn
 from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.metrics import total_reward
-from elicit_gym.evaluation.statistics import cohen_kappa
 from elicit_gym.evaluation.summary import by_policy
 from elicit_gym.judges.base import Judge, judge_all
 from elicit_gym.scenarios.cues import compile_scenario
+from elicit_gym.statistics import cohen_kappa
 from elicit_gym.types import ItemKind, JudgeRequest, Scenario, Verdict
 
 __all__ = ["Rejudged", "rejudge"]

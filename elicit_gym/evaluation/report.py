@@ -3,15 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.evaluation.figures import colour, draw_figures
-from elicit_gym.evaluation.page import data_uri, pack, write_page
+from elicit_gym.evaluation.figures import draw_figures
+from elicit_gym.evaluation.summary import PairSummary, PolicySummary
+from elicit_gym.evaluation.usage import UsageRow
+from elicit_gym.reporting.page import data_uri, pack, write_page
+from elicit_gym.reporting.style import colour
 from elicit_gym.types import Scenario
-
-if TYPE_CHECKING:
-    from elicit_gym.evaluation.compare import Comparison
 
 __all__ = ["write_report"]
 
@@ -32,26 +32,35 @@ _COLUMNS = (
 )
 
 
-def write_report(comparison: "Comparison", folder: Path) -> Path:
-    """Write the figures and ``report.html``.
+def write_report(
+    folder: Path,
+    *,
+    policies: Sequence[PolicySummary],
+    pairs: Sequence[PairSummary],
+    usage: Sequence[UsageRow],
+    records: Sequence[EpisodeRecord],
+    scenarios: Sequence[Scenario],
+    manifest: Mapping[str, Any],
+) -> Path:
+    """Write the figures and ``report.html``; see `elicit_gym.evaluation.comparison.Comparison` for what goes in.
 
     Returns:
         The path of the report.
     """
-    figures = draw_figures(comparison.policies, comparison.pairs, folder / "figures")
+    figures = draw_figures(policies, pairs, folder / "figures")
     values = {
-        "manifest": comparison.manifest,
-        "manifest_text": json.dumps(dict(comparison.manifest), indent=2, default=str),
-        "policies": comparison.policies,
-        "colours": [colour(i) for i in range(len(comparison.policies))],
+        "manifest": manifest,
+        "manifest_text": json.dumps(dict(manifest), indent=2, default=str),
+        "policies": policies,
+        "colours": [colour(i) for i in range(len(policies))],
         "columns": _COLUMNS,
-        "pairs": comparison.pairs,
-        "usage": comparison.usage,
+        "pairs": pairs,
+        "usage": usage,
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
-        "num_episodes": len(comparison.records),
-        "num_scenarios": len({record.scenario_id for record in comparison.records}),
-        "num_openings": len({record.episode.opening_message for record in comparison.records}),
-        "packed": pack(_conversations(comparison.records, comparison.scenarios)),
+        "num_episodes": len(records),
+        "num_scenarios": len({record.scenario_id for record in records}),
+        "num_openings": len({record.episode.opening_message for record in records}),
+        "packed": pack(_conversations(records, scenarios)),
     }
     return write_page(folder / "report.html", "elicit_gym.evaluation", "report.html.j2", values)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import StorageError
-from elicit_gym.evaluation.compare import Comparison, compare_runs, comparison_of
+from elicit_gym.evaluation.compare import compare_runs
+from elicit_gym.evaluation.comparison import Comparison, comparison_of
 from elicit_gym.rollout.manifest import make_manifest
 from elicit_gym.rollout.published_chats import load_published_chats, policy_of_chats
 from elicit_gym.scenarios.load import load_scenarios

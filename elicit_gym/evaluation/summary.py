@@ -10,7 +10,7 @@ import numpy as np
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.metrics import METRICS, num_turns, total_reward
-from elicit_gym.evaluation.statistics import (
+from elicit_gym.statistics import (
     Estimate,
     cluster_estimate,
     cluster_mean,

@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from elicit_gym.envs.render import printable
-from elicit_gym.evaluation.compare import Comparison
+from elicit_gym.evaluation.comparison import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
-from elicit_gym.evaluation.page import format_estimate, format_p
 from elicit_gym.evaluation.rejudge import Rejudged
-from elicit_gym.evaluation.statistics import Estimate
 from elicit_gym.evaluation.usage import UsageRow
+from elicit_gym.reporting.page import format_estimate, format_p
+from elicit_gym.reporting.terminal import printable
+from elicit_gym.statistics import Estimate
 
 __all__ = ["print_comparison", "print_noise_floor", "print_rejudged", "print_scenario_stats", "print_usage"]
 

@@ -10,9 +10,9 @@ from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.policy import Policy, PolicyLike, SpendingPolicy, is_privileged
 from elicit_gym.registration import ENV_IDS
+from elicit_gym.reporting.progress import progress_bar
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
-from elicit_gym.rollout.progress import progress_bar
 from elicit_gym.rollout.storage import RunStore, write_json
 from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads

@@ -9,6 +9,7 @@ from typing import Any
 from elicit_gym.errors import ManifestMismatchError
 from elicit_gym.scenarios.load import scenarios_sha256
 from elicit_gym.types import Scenario
+from elicit_gym.version import __version__
 
 __all__ = ["check_same_settings", "make_manifest", "prompt_hashes", "run_facts"]
 
@@ -44,11 +45,9 @@ def make_manifest(
         JSON types. ``command``, ``created``, ``policies``, ``policy_prompts``, ``privileged``, ``repeats`` and
         ``versions`` are for the reader; the rest is what records depend on.
     """
-    import elicit_gym
-
     return {
         "format": 1,
-        "elicit_gym": elicit_gym.__version__,
+        "elicit_gym": __version__,
         "env_id": env_id,
         "env_kwargs": dict(env_kwargs),
         "scenarios": {"count": len(scenarios), "sha256": scenarios_sha256(scenarios)},

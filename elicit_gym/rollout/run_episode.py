@@ -8,7 +8,7 @@ from gymnasium.error import InvalidAction
 from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
 from elicit_gym.policy import Policy, SpendingPolicy
-from elicit_gym.rollout.seeding import unit_seed
+from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, Usage
 
 __all__ = ["EpisodeUnderWay", "run_episode"]

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest
-from elicit_gym.rollout.seeding import unit_seed
 from elicit_gym.scenarios.schema import problems_of_row
+from elicit_gym.seeding import unit_seed
 from elicit_gym.text import content_stems
 from elicit_gym.types import Message
 

@@ -1,7 +1,7 @@
 """The published InfoQuest files: `seed_messages.jsonl`, `settings.jsonl`, `traits.jsonl`, joined by id.
 
 Rows are not in id order. The set has no disclosures and no cues; they are derived here, so that the scripted user and
-judge can play it too. How well derived cues agree with hand-written ones: `benchmarks/derived_cues.py`.
+judge can play it too. How well derived cues agree with hand-written ones: `benchmarks/judge_agreement.py`.
 
 References:
     `bryanlincoln/infoquest` on the Hugging Face hub (MIT). Differences: a scenario's id is ``<row id>-<1 or 2>``.

@@ -7,7 +7,7 @@ from pathlib import Path
 import gymnasium as gym
 
 import elicit_gym  # noqa: F401 - registers the ids
-from elicit_gym.rollout.seeding import unit_seed
+from elicit_gym.seeding import unit_seed
 from tests.adapters.venvs import python_with
 
 WORDS = ("What is your budget?", "When is it due?", "Who else has a say?")

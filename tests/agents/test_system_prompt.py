@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.checkpoint import save_policy
-from elicit_gym.agents.local_model import LocalPolicy
+from elicit_gym.agents.local_policy import LocalPolicy
+from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt, with_system_prompt
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.model_input import encode_prompt

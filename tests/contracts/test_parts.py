@@ -7,7 +7,7 @@ import pytest
 
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.baselines import BASELINES
-from elicit_gym.agents.chat_policy import LLMPolicy
+from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.judges.base import judge_all
 from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
 from elicit_gym.rewards import Reward, RewardStep

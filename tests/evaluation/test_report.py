@@ -9,9 +9,9 @@ import pytest
 
 from elicit_gym import Comparison, compare, load_scenarios
 from elicit_gym.agents import load_policy
-from elicit_gym.envs.render import printable
 from elicit_gym.errors import ManifestMismatchError, SettingError
 from elicit_gym.evaluation.compare import compare_runs
+from elicit_gym.reporting.terminal import printable
 from elicit_gym.types import ChatHistory
 from tests.browser import CHROMIUM, dumped_dom
 

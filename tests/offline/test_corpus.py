@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_corpus
-from elicit_gym.offline.corpora import SAMPLE, CorpusError, validate_dialogues
 from elicit_gym.offline.licences import licence_of
+from elicit_gym.offline.load_corpus import SAMPLE, CorpusError, validate_dialogues
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.schema import DOMAINS, dialogue_from_row, dialogue_to_row, problems_of_dialogue
 from tests.conftest import SHARED

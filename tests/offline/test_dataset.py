@@ -21,6 +21,7 @@ from elicit_gym.offline import (
     qlearning_dataset,
     sequence_dataset,
 )
+from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.episodes import OfflineEpisode, episode_of_dialogue
 from elicit_gym.offline.exports import (
     from_huggingface,
@@ -31,7 +32,6 @@ from elicit_gym.offline.exports import (
     write_published,
 )
 from elicit_gym.offline.returns import returns_to_go
-from elicit_gym.offline.rewards import ReplyLength
 from elicit_gym.offline.schema import Dialogue, DialogueTurn
 from elicit_gym.offline.windows import WindowRules, make_windows, system_line, window_to_row
 from elicit_gym.types import Message

@@ -8,7 +8,7 @@ import pytest
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_corpus, ray_entities
-from elicit_gym.offline.ner import EntityReader
+from elicit_gym.offline.entity_reader import EntityReader
 
 ray = pytest.importorskip("ray")
 

@@ -14,8 +14,8 @@ from elicit_gym import EpisodeRecord, collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.errors import ManifestMismatchError, SettingError, StorageError
 from elicit_gym.registry import JUDGES, USER_SIMULATORS
-from elicit_gym.rollout.seeding import unit_seed
 from elicit_gym.rollout.storage import load_run
+from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
 
 IDS = ["00-a", "00-b", "07-a", "11-b"]

@@ -13,7 +13,7 @@ import pytest
 
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.chat_policy import LLMPolicy
+from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.errors import SettingError
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.ray_backend import RayBackend, connect

@@ -12,8 +12,8 @@ from typing import Any
 import verifiers.v1 as vf
 
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.rollout.seeding import unit_seed
 from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.seeding import unit_seed
 
 __all__ = [
     "InfoQuest",

@@ -1,0 +1,82 @@
+"""The log probabilities that a causal language model gives to utterances, without the logits of every position."""
+
+from typing import Any
+
+import torch
+
+from elicit_gym.errors import SettingError
+
+__all__ = ["action_log_probs", "check_output_layer", "sequence_log_probs"]
+
+
+def sequence_log_probs(
+    hidden: torch.Tensor, output_layer: Any, input_ids: torch.Tensor, action_mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the summed log probability of each action, and its number of tokens.
+
+    Logits are made at action positions only, (N, V) for the N action tokens of the batch, never (B, T, V).
+
+    Args:
+        hidden: last hidden states, shape (B, T, H).
+        output_layer: from hidden states (N, H) to logits (N, V).
+        input_ids: shape (B, T).
+        action_mask: 1 at the action's tokens, its end token included; shape (B, T). Nothing at position 0.
+
+    Returns:
+        Two tensors of shape (B,).
+
+    References:
+        YIELD, Section 4.4: log pi(A|H) = sum_l log pi(y_l | H, y_<l).
+    """
+    rows, columns = action_mask[:, 1:].nonzero(as_tuple=True)  # (N,): the token at column + 1 is predicted at column
+    logits = output_layer(hidden[rows, columns])  # (N, V)
+    targets = input_ids[rows, columns + 1]
+    token_log_probs = -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="none")  # (N,)
+    zeros = torch.zeros(input_ids.shape[0], device=hidden.device, dtype=token_log_probs.dtype)
+    summed = zeros.index_add(0, rows, token_log_probs)
+    counts = zeros.index_add(0, rows, torch.ones_like(token_log_probs))
+    return summed, counts
+
+
+def _whole(model: Any) -> Any:
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def action_log_probs(
+    model: Any, input_ids: torch.Tensor, action_mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return last hidden states (B, T, H), summed log probabilities of the actions and their numbers of tokens (B,).
+
+    Args:
+        model: a Hugging Face causal language model, with or without an adapter; see `check_output_layer`.
+        input_ids: right-padded, shape (B, T). Under causal attention no token sees the padding behind it, so that no
+            attention mask is needed, and the fast causal kernels serve.
+        action_mask: 1 at the tokens that count, shape (B, T). Nothing at position 0.
+    """
+    whole = _whole(model)
+    # The backbone alone: the output layer is applied at action positions only.
+    hidden: torch.Tensor = whole.base_model(input_ids=input_ids, use_cache=False).last_hidden_state
+    log_probs, counts = sequence_log_probs(hidden, whole.get_output_embeddings(), input_ids, action_mask)
+    return hidden, log_probs, counts
+
+
+def check_output_layer(model: Any) -> None:
+    """See that a model's logits are those of its output layer on its last hidden states, and nothing comes after it.
+
+    Raises:
+        SettingError: something does (a cap or a scale of the logits), which `action_log_probs` would leave out.
+    """
+    whole = _whole(model)
+    was_training = whole.training
+    whole.eval()
+    with torch.no_grad():
+        ids = torch.arange(1, 4, device=whole.device)[None]
+        wanted = whole(input_ids=ids, use_cache=False).logits.float()
+        hidden = whole.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        found = whole.get_output_embeddings()(hidden).float()
+    whole.train(was_training)
+    if not torch.allclose(found, wanted, atol=1e-2, rtol=1e-2):
+        raise SettingError(
+            f"Using {whole.config.model_type!r}: expected a model whose logits come straight from its output layer, "
+            "got one that changes them afterwards (a cap or a scale). Use another architecture."
+        )

@@ -1,0 +1,1 @@
+"""Training of local models: SFT, advantage-weighted regression, GRPO."""

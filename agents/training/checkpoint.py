@@ -1,0 +1,67 @@
+"""Training checkpoints: written whole or not at all, and resumed to the same trajectory."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.errors import SettingError
+
+__all__ = ["latest_checkpoint", "load_training_state", "write_checkpoint"]
+
+_STATE = "training_state.pt"
+
+
+def write_checkpoint(
+    folder: Path, step: int, model: Any, tokenizer: Any, config: dict[str, Any], state: dict[str, Any]
+) -> Path:
+    """Write ``step-NNNNNN`` below a folder: the policy and all that the trajectory depends on.
+
+    Args:
+        folder: of all checkpoints.
+        step: of this one.
+        model: with `save_pretrained`.
+        tokenizer: likewise.
+        config: JSON types.
+        state: tensors and numbers only; read back with ``weights_only=True``, so that nothing in it can run.
+
+    Returns:
+        The checkpoint's folder. Older ones go once it stands.
+    """
+    import torch
+
+    target = folder / f"step-{step:06d}"
+    temporary = folder / f"step-{step:06d}.part"
+    shutil.rmtree(temporary, ignore_errors=True)
+    save_policy(temporary, model, tokenizer, config)
+    torch.save(state, temporary / _STATE)
+    shutil.rmtree(target, ignore_errors=True)
+    temporary.replace(target)
+    for old in sorted(folder.glob("step-[0-9]*")):
+        if old != target:
+            shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def latest_checkpoint(folder: Path) -> Path | None:
+    """Return the latest whole checkpoint below a folder; half-written ones do not count."""
+    found = sorted(path for path in folder.glob("step-[0-9]*") if path.suffix == "" and (path / _STATE).is_file())
+    return found[-1] if found else None
+
+
+def load_training_state(checkpoint: Path) -> dict[str, Any]:
+    """Read a checkpoint's state.
+
+    Raises:
+        SettingError: it is cut off or no state at all.
+    """
+    import torch
+
+    try:
+        state: dict[str, Any] = torch.load(checkpoint / _STATE, weights_only=True, map_location="cpu")
+    except Exception as error:  # torch raises a dozen kinds for broken files
+        raise SettingError(
+            f"Resuming from {checkpoint}: expected a whole training state, got one that cannot be read "
+            f"({type(error).__name__}). Remove the folder to start from an earlier one."
+        ) from error
+    return state

@@ -1,0 +1,154 @@
+"""Supervised fine-tuning through TRL: prompt and completion rows, loss on the completion only."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.agents.training.data import encode_windows
+from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
+from elicit_gym.errors import MissingExtraError
+from elicit_gym.offline.model_input import context_length
+from elicit_gym.offline.windows import Window
+from elicit_gym.rollout.storage import write_json
+
+__all__ = ["train_sft"]
+
+
+def train_sft(
+    model: Any,
+    tokenizer: Any,
+    train: Sequence[Window],
+    out: str | Path,
+    *,
+    dev: Sequence[Window] = (),
+    settings: TrainingSettings | None = None,
+    resume: bool = False,
+    tensorboard: bool = False,
+) -> dict[str, Any]:
+    """Fine-tune a causal language model on the humans' utterances.
+
+    The rows hold token ids made by `elicit_gym.offline.model_input` with a completion mask, so that training sees what
+    acting and scoring see, whatever the chat template; TRL does the rest.
+
+    Args:
+        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        tokenizer: with a chat template and an end token.
+        train: windows.
+        out: gets ``best`` (by dev loss; the last one without dev windows), TRL's checkpoints, ``log.json`` and
+            ``manifest.json``.
+        dev: windows to choose the best checkpoint by.
+        settings: the paper's adapter by default.
+        resume: go on from TRL's latest checkpoint in `out`.
+        tensorboard: write events below ``out/trl``.
+
+    Returns:
+        ``steps``: TRL's log rows.
+
+    Raises:
+        SettingError: there are no windows, or one is longer than the model's context.
+        MissingExtraError: the extra ``train`` is not installed.
+
+    References:
+        YIELD, Section 6.4.
+    """
+    try:
+        from datasets import Dataset
+        from trl import SFTTrainer
+    except ImportError as error:
+        raise MissingExtraError("Training", "train") from error
+    settings = settings or TrainingSettings()
+    out = Path(out)
+
+    def rows(windows: Sequence[Window]) -> Any:
+        encoded = encode_windows(windows, tokenizer, max_length=context_length(model))
+        return Dataset.from_list(
+            [
+                {
+                    "input_ids": e.input_ids,
+                    "completion_mask": [0] * e.action_start + [1] * (len(e.input_ids) - e.action_start),
+                }
+                for e, _ in encoded
+            ]
+        )
+
+    manifest = training_manifest("sft", model, settings, train, dev)
+    set_checkpointing(model, settings)
+    trainer = SFTTrainer(
+        model=model,
+        args=_trl_arguments(settings, out / "trl", len(train), evaluate=bool(dev), tensorboard=tensorboard),
+        train_dataset=rows(train),
+        eval_dataset=rows(dev) if dev else None,
+        processing_class=tokenizer,
+        data_collator=_causal_collator(tokenizer.pad_token_id or 0),
+        peft_config=lora_config(settings),
+    )
+    if trainer.is_world_process_zero():
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / MANIFEST, manifest)
+    checkpoints = list((out / "trl").glob("checkpoint-*"))
+    trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
+    log = {"steps": trainer.state.log_history}
+    if trainer.is_world_process_zero():
+        saved = {
+            "method": "sft",
+            "config": asdict(settings),
+            "base_model": getattr(model.config, "_name_or_path", ""),
+        }
+        save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
+        write_json(out / "log.json", log)
+    return log
+
+
+def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
+    """Return TRL's collator with positions in place of the mask.
+
+    Rows are padded on the right, so that under causal attention no token sees the padding, and without a mask the fast
+    causal kernels serve (`elicit_gym.agents.training.policy_and_value` does the same).
+    """
+    import torch
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
+
+    collate = DataCollatorForLanguageModeling(pad_token_id=pad_token_id)
+
+    def without_mask(examples: list[dict[str, Any]]) -> dict[str, Any]:
+        batch: dict[str, Any] = dict(collate(examples))
+        shape = batch.pop("attention_mask").shape  # (B, T)
+        return batch | {"position_ids": torch.arange(shape[1]).expand(shape)}
+
+    return without_mask
+
+
+def _trl_arguments(settings: TrainingSettings, out: Path, windows: int, *, evaluate: bool, tensorboard: bool) -> Any:
+    from trl import SFTConfig
+
+    steps = settings.max_steps or settings.epochs * -(-windows // (settings.batch_size * settings.accumulation))
+    every = min(settings.eval_every, steps)
+    return SFTConfig(
+        output_dir=str(out),
+        learning_rate=settings.policy_lr,
+        num_train_epochs=settings.epochs,
+        max_steps=settings.max_steps or -1,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        train_sampling_strategy="group_by_length",
+        gradient_accumulation_steps=settings.accumulation,
+        warmup_steps=max(1, round(settings.warmup_ratio * steps)),
+        bf16=settings.bf16,
+        use_cpu=trains_on_cpu(),
+        gradient_checkpointing=False,  # set on the model already
+        completion_only_loss=True,
+        max_length=None,
+        eval_strategy="steps" if evaluate else "no",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=evaluate,
+        logging_steps=max(1, every // 10),
+        report_to=["tensorboard"] if tensorboard else [],
+        seed=settings.seed,
+        data_seed=settings.seed,
+    )

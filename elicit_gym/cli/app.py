@@ -1,0 +1,45 @@
+"""The root of the command line: the groups of commands under one name, and what a user's mistake looks like."""
+
+import sys
+
+import typer
+
+from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
+from elicit_gym.cli.data import data_app
+from elicit_gym.cli.evaluate_yield import evaluate_command
+from elicit_gym.cli.human_eval import human_eval_app
+from elicit_gym.cli.play import play_command
+from elicit_gym.cli.scenarios import scenarios_app
+from elicit_gym.cli.serve import serve_command
+from elicit_gym.cli.train import train_app
+from elicit_gym.errors import ElicitGymError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="elicit-gym",
+    help="Dialogue agents that must ask: compare policies, play an episode, make and check scenarios.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("evaluate-yield")(evaluate_command)
+app.command("serve")(serve_command)
+app.command("compare")(compare_command)
+app.command("report")(report_command)
+app.command("rejudge")(rejudge_command)
+app.command("noise-floor")(noise_floor_command)
+app.command("play")(play_command)
+app.add_typer(scenarios_app, name="scenarios")
+app.add_typer(data_app, name="data")
+app.add_typer(train_app, name="train")
+app.add_typer(human_eval_app, name="human-eval")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
+    try:
+        app()
+    except ElicitGymError as error:
+        sys.stderr.write(f"elicit-gym: {error}\n".encode("utf-8", "replace").decode("utf-8"))
+        raise SystemExit(2) from None

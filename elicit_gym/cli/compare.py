@@ -1,0 +1,232 @@
+"""The commands that compare policies, and those that look again at what was saved."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from elicit_gym.cli import options as o
+from elicit_gym.errors import SettingError
+
+__all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
+
+DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
+DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
+
+
+def _seats(
+    env: str,
+    user: str | None,
+    user_model: str | None,
+    user_api_base: str | None,
+    judge: str | None,
+    judge_model: str | None,
+    judge_api_base: str | None,
+    max_tokens: int | None,
+    prompts: Path | None,
+) -> dict[str, Any]:
+    shared: dict[str, Any] = {"env": env, "max_tokens": max_tokens, "prompts": prompts}
+    return {
+        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
+        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+    }
+
+
+def compare_command(
+    policies: Annotated[
+        list[str] | None, typer.Argument(help="Baselines, litellm:MODEL or module:Class; all baselines by default.")
+    ] = None,
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    repeats: o.RepeatsOption = 3,
+    seed: o.SeedOption = 0,
+    concurrency: o.ConcurrencyOption = 1,
+    max_turns: o.TurnsOption = 10,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the run; the next elicit-gym-runs/NNN by default.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost, and stop.")] = False,
+    system_prompt: o.SystemPromptOption = "plain",
+    api_base: o.ApiBaseOption = None,
+    temperature: o.TemperatureOption = None,
+    max_tokens: o.MaxTokensOption = None,
+    user: o.UserOption = None,
+    user_model: o.UserModelOption = None,
+    user_api_base: o.UserApiBaseOption = None,
+    judge: o.JudgeOption = None,
+    judge_model: o.JudgeModelOption = None,
+    judge_api_base: o.JudgeApiBaseOption = None,
+    prompts: o.PromptsOption = None,
+    cache: o.CacheOption = None,
+    cache_mode: o.CacheModeOption = "read-write",
+    budget_usd: o.BudgetUsdOption = None,
+    budget_tokens: o.BudgetTokensOption = None,
+    backend: o.BackendOption = "local",
+    address: o.AddressOption = None,
+    gpus_per_actor: o.GpusOption = 0.0,
+) -> None:
+    """Compare policies head to head and write a report."""
+    from elicit_gym.agents import load_policy
+    from elicit_gym.evaluation.compare import compare
+    from elicit_gym.evaluation.tables import print_comparison, print_usage
+
+    if resume and out is None:
+        raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
+    kwargs = o.env_kwargs(scenarios, split, max_turns)
+    kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_tokens, prompts)
+    of_models = {
+        "system_prompt": system_prompt,
+        "prompts": str(prompts) if prompts else None,
+        "api_base": api_base,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+    }
+    loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
+    if dry_run:
+        _estimate(loaded, env, kwargs, repeats, max_turns)
+        return
+    folder = o.next_folder(out)
+    budget = budget_usd is not None or budget_tokens is not None
+    spread = o.ray_backend(backend, address, gpus_per_actor, cache=cache, cache_mode=cache_mode, budget=budget)
+    with (
+        o.stoppable(f"What was finished is saved; go on with: --resume --out {folder}"),
+        o.models(
+            concurrency=concurrency,
+            cache=cache,
+            cache_mode=cache_mode,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
+        ),
+    ):
+        comparison = compare(
+            loaded,
+            env,
+            env_kwargs=kwargs,
+            repeats=repeats,
+            seed=seed,
+            concurrency=concurrency,
+            backend=spread,
+            out=folder,
+            resume=resume,
+            progress=True,
+        )
+    print_comparison(comparison)
+    print_usage(comparison.usage)
+    if comparison.manifest["stopped"]:
+        typer.echo(f"Stopped early: {comparison.manifest['stopped']} Go on with: --resume --out {folder}", err=True)
+    typer.echo(f"\nReport: {folder / 'report.html'}")
+
+
+def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int, max_turns: int) -> None:
+    from elicit_gym.evaluation.tables import print_usage
+    from elicit_gym.evaluation.usage import estimate_usage
+    from elicit_gym.llm.litellm_transport import price_usd
+    from elicit_gym.rollout.units import sample_environment
+
+    sample = sample_environment(env, kwargs)
+    rows = estimate_usage(
+        sample.scenarios,
+        repeats=repeats,
+        max_turns=max_turns,
+        user_simulator=sample.user_simulator,
+        judge=sample.judge,
+        policy_models={policy.name: getattr(getattr(policy, "model", None), "name", "") for policy in policies},
+        price=price_usd,
+    )
+    if not rows:
+        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        return
+    print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
+
+
+def report_command(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of saved runs.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("elicit-gym-report"),
+) -> None:
+    """Compare the policies of saved runs; runs made with different settings are refused."""
+    from elicit_gym.evaluation.compare import compare_runs
+    from elicit_gym.evaluation.tables import print_comparison, print_usage
+
+    comparison = compare_runs(runs)
+    path = comparison.save(out)
+    print_comparison(comparison)
+    print_usage(comparison.usage)
+    typer.echo(f"\nReport: {path}")
+
+
+def rejudge_command(
+    run: Annotated[Path, typer.Argument(help="Folder of a saved run, or a published chats-*.jsonl file.")],
+    judge: Annotated[str, typer.Option("--judge", help="scripted, embedding or llm.")] = "scripted",
+    scenarios: Annotated[
+        str | None, typer.Option("--scenarios", help="Where the scenarios are; the run's own by default.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for a report under the new judge.")] = None,
+    judge_model: o.JudgeModelOption = None,
+    judge_api_base: o.JudgeApiBaseOption = None,
+    max_tokens: o.MaxTokensOption = None,
+    prompts: o.PromptsOption = None,
+    concurrency: o.ConcurrencyOption = 16,
+    cache: o.CacheOption = None,
+    cache_mode: o.CacheModeOption = "read-write",
+    budget_usd: o.BudgetUsdOption = None,
+    budget_tokens: o.BudgetTokensOption = None,
+) -> None:
+    """Judge a saved run anew without replaying it: agreement of the two judges, and the change in ranking."""
+    from elicit_gym.envs.infoquest import check_parts
+    from elicit_gym.evaluation.rejudge import rejudge
+    from elicit_gym.evaluation.saved import load_any_run
+    from elicit_gym.evaluation.tables import print_comparison, print_rejudged
+    from elicit_gym.registry import JUDGES
+
+    loaded = load_any_run(run, scenarios)
+    seat = o.seat_kwargs(
+        "judge", judge, env="", model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
+    )
+    second = JUDGES.make(judge, seat.get("judge_kwargs"))
+    with (
+        o.stoppable("Nothing was saved."),
+        o.models(
+            concurrency=concurrency,
+            cache=cache,
+            cache_mode=cache_mode,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
+        ),
+    ):
+        check_parts(second)
+        result = rejudge(loaded.records, loaded.scenarios, second)
+    print_rejudged(result)
+    if out is not None:
+        again = loaded.with_records(result.records)
+        print_comparison(again)
+        typer.echo(f"\nReport: {again.save(out)}")
+
+
+def noise_floor_command(
+    policy: Annotated[str, typer.Argument(help="A baseline, or module:Class.")],
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    repeats: o.RepeatsOption = 3,
+    seed: o.SeedOption = 0,
+    concurrency: o.ConcurrencyOption = 1,
+    max_turns: o.TurnsOption = 10,
+) -> None:
+    """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
+    from elicit_gym.agents import load_policy
+    from elicit_gym.evaluation.noise_floor import noise_floor
+    from elicit_gym.evaluation.tables import print_noise_floor
+
+    with o.stoppable("Nothing was saved."):
+        floor = noise_floor(
+            load_policy(policy),
+            env,
+            env_kwargs=o.env_kwargs(scenarios, split, max_turns),
+            repeats=repeats,
+            seed=seed,
+            concurrency=concurrency,
+            progress=True,
+        )
+    print_noise_floor(floor)

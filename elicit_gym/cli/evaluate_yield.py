@@ -1,0 +1,93 @@
+"""The command that measures policies against real elicitors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elicit_gym.cli import options as o
+from elicit_gym.errors import SettingError
+
+if TYPE_CHECKING:
+    from elicit_gym.offline.evaluation.estimates import TokenCounter
+
+__all__ = ["evaluate_command"]
+
+
+def evaluate_command(
+    policies: Annotated[list[str], typer.Argument(help="hf:MODEL, folders of trained policies, litellm:MODEL, ...")],
+    data: o.DataOption = "sample/all-v1",
+    split: Annotated[str, typer.Option("--split")] = "test",
+    path: o.CorpusPathOption = None,
+    max_tokens: o.WindowTokensOption = 512,
+    limit: o.WindowLimitOption = None,
+    tokenizer: Annotated[
+        str | None, typer.Option("--tokenizer", help="For lengths; of the first local model by default.")
+    ] = None,
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="sentence-transformers model for Progression.")
+    ] = "sentence-transformers/all-MiniLM-L12-v2",
+    k: Annotated[int, typer.Option("--k", min=1, help="Of Progression: how many turns back.")] = 5,
+    gamma: Annotated[float, typer.Option("--gamma", help="Of Progression: decay, above 0 and at most 1.")] = 0.5,
+    system_prompt: o.SystemPromptOption = "plain",
+    api_base: o.ApiBaseOption = None,
+    new_tokens: Annotated[int, typer.Option("--new-tokens", min=1, help="Longest utterance.")] = 128,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for numbers, figures, samples and report.html.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the answers in --out.")] = False,
+) -> None:
+    """Measure policies against real elicitors on test windows: the paper's Tables 6, 7 and 8."""
+    from elicit_gym.agents import load_policy
+    from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
+    from elicit_gym.offline.evaluation.evaluate import evaluate_yield
+    from elicit_gym.offline.evaluation.metrics import load_encoder
+    from elicit_gym.offline.evaluation.report import write_yield_report
+    from elicit_gym.offline.evaluation.tables import print_yield_evaluation
+    from elicit_gym.offline.load_windows import load_shuffled_windows, load_windows
+
+    if not 0 < gamma <= 1:
+        raise SettingError(f"Evaluating on YIELD: expected --gamma above 0 and at most 1, got {gamma:g}.")
+    if resume and out is None:
+        raise SettingError("Resuming: expected the folder of the evaluation, got none. Name it with --out.")
+    of_windows: dict[str, Any] = {"path": path, "max_tokens": max_tokens, "limit": limit}
+    windows = load_windows(data, split, reward="reply_length", **of_windows)
+    loaded = [
+        load_policy(spec, system_prompt=system_prompt, api_base=api_base, max_tokens=new_tokens) for spec in policies
+    ]
+    count = _token_counter(tokenizer, loaded)
+    manifest = evaluation_manifest(
+        loaded,
+        windows,
+        data=f"{data} {split}",
+        settings={"new_tokens": new_tokens, "encoder": encoder, "k": k, "gamma": gamma},
+    )
+    store = AnswerFile(out, manifest, resume=resume) if out is not None else None
+    advice = "Nothing was saved." if out is None else f"Answers are saved; go on with: --resume --out {out}"
+    with o.stoppable(advice):
+        result = evaluate_yield(
+            loaded, windows, encoder=load_encoder(encoder), count_tokens=count, k=k, gamma=gamma,
+            shuffled=load_shuffled_windows(data, split, **of_windows), store=store, progress=True,
+        )  # fmt: skip
+    print_yield_evaluation(result)
+    if out is not None:
+        typer.echo(f"\nReport: {write_yield_report(result, out, manifest)}")
+
+
+def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCounter":
+    """Count by the tokenizer that was named, else by the first local model's, else words and marks."""
+    from elicit_gym.agents.local_policy import LocalPolicy
+    from elicit_gym.offline.model_input import count_text_tokens
+    from elicit_gym.offline.windows import count_simple_tokens
+    from elicit_gym.types import Message
+
+    if tokenizer is not None:
+        from transformers import AutoTokenizer
+
+        made = AutoTokenizer.from_pretrained(tokenizer)
+        return lambda texts: count_text_tokens(made, texts)
+    local = next((policy for policy in policies if isinstance(policy, LocalPolicy)), None)
+    if local is not None:
+        return local.count_tokens
+    return lambda texts: [count_simple_tokens([Message(role="user", content=text)]) - 4 for text in texts]

@@ -1,0 +1,159 @@
+"""Play an episode in the terminal, as the assistant or as the user."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import gymnasium as gym
+import typer
+from gymnasium.error import InvalidAction
+from rich.console import Console
+
+from elicit_gym.cli import options as o
+from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.render import conversation_view
+from elicit_gym.policy import Policy, PrivilegedPolicy
+from elicit_gym.reporting.terminal import printable
+from elicit_gym.types import UserReply, UserTurn
+
+__all__ = ["HumanUser", "play_assistant", "play_command", "play_user"]
+
+
+def _make(env_kwargs: Mapping[str, Any], **more: Any) -> InfoQuestEnv:
+    env = gym.make("elicit_gym/InfoQuest-v0", disable_env_checker=True, **env_kwargs, **more).unwrapped
+    assert isinstance(env, InfoQuestEnv)
+    return env
+
+
+def _options(scenario_id: str | None) -> dict[str, Any]:
+    return {} if scenario_id is None else {"scenario_id": scenario_id}
+
+
+def _finish(env: InfoQuestEnv, total: float, console: Console) -> None:
+    conversation = env.conversation
+    assert conversation is not None
+    console.print(conversation_view(conversation, show_hidden=True))
+    verdict = "Everything uncovered" if conversation.terminated else "Over"
+    console.print(
+        f"{verdict}: return {total:g} of {len(conversation.satisfied)} in {conversation.turn} turns.", style="bold"
+    )
+
+
+def play_assistant(
+    *, scenario_id: str | None, seed: int, env_kwargs: Mapping[str, Any], console: Console | None = None
+) -> float:
+    """Let a person play the assistant; an empty line is asked again, end of input stops.
+
+    Returns:
+        The return.
+    """
+    console = console or Console()
+    env = _make(env_kwargs)
+    env.reset(seed=seed, options=_options(scenario_id))
+    total, over = 0.0, False
+    console.print(
+        "You are the assistant. Find out what the user needs: one question at a time. Ctrl-D stops.", style="dim"
+    )
+    while not over:
+        assert env.conversation is not None
+        console.print(conversation_view(env.conversation))
+        try:
+            action = console.input("[bold green]you: [/]")
+        except EOFError:
+            console.print()
+            break
+        try:
+            _, reward, terminated, truncated, _ = env.step(action)
+        except InvalidAction as error:
+            console.print(str(error), style="yellow", markup=False)
+            continue
+        total += reward
+        over = terminated or truncated
+    _finish(env, total, console)
+    return total
+
+
+class HumanUser:
+    """A person at the keyboard plays the user.
+
+    Args:
+        console: where to show the conversation and read from.
+    """
+
+    name = "human"
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        """Show the agent's message and the game's progress, and read a reply."""
+        console = self._console
+        console.print(f"assistant: {printable(turn.history[-1].content)}", style="green", markup=False)
+        for item, done in zip(turn.scenario.checklist, turn.satisfied, strict=True):
+            console.print(f"  [{'x' if done else ' '}] {printable(item.question)}", style="dim", markup=False)
+        if turn.stuck:
+            console.print("The assistant is stuck: hint at the next open item.", style="yellow")
+        text = ""
+        while not text.strip():
+            text = console.input("[bold cyan]you: [/]")
+        return UserReply(text=text)
+
+
+def play_user(
+    policy: Policy,
+    *,
+    scenario_id: str | None,
+    seed: int,
+    env_kwargs: Mapping[str, Any],
+    console: Console | None = None,
+) -> float:
+    """Let a person play the user against a policy; end of input stops.
+
+    Returns:
+        The policy's return.
+    """
+    console = console or Console()
+    env = _make(env_kwargs)
+    env.user_simulator = HumanUser(console)
+    history, _ = env.reset(seed=seed, options=_options(scenario_id))
+    assert env.conversation is not None
+    scenario = env.conversation.scenario
+    console.print("You are the user. Answer in one short sentence, with at most one fact. Ctrl-D stops.", style="dim")
+    console.print(f"Persona: {printable(scenario.persona)} ({printable('; '.join(scenario.traits))})", markup=False)
+    for fact in scenario.facts:
+        console.print(f"  {fact.id}: {printable(fact.statement)}", style="dim", markup=False)
+    console.print(f"you: {printable(scenario.opening_message)}", style="cyan", markup=False)
+    if isinstance(policy, PrivilegedPolicy):
+        policy = policy.for_scenario(scenario)
+    policy.reset(seed)
+    total, over = 0.0, False
+    try:
+        while not over:
+            history, reward, terminated, truncated, _ = env.step(policy.act(history))
+            total += reward
+            over = terminated or truncated
+    except Exception as error:
+        if not isinstance(error.__cause__, EOFError):
+            raise
+        console.print()
+    _finish(env, total, console)
+    return total
+
+
+def play_command(
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Id of a scenario; drawn by default.")] = None,
+    as_user: Annotated[
+        str | None, typer.Option("--as-user", help="Play the user against this policy instead.", metavar="POLICY")
+    ] = None,
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    seed: o.SeedOption = 0,
+    max_turns: o.TurnsOption = 10,
+) -> None:
+    """Play the assistant in the terminal, the checklist ticking beside; or the user, with --as-user POLICY."""
+    from elicit_gym.agents import load_policy
+
+    kwargs = o.env_kwargs(scenarios, split, max_turns)
+    if as_user is None:
+        play_assistant(scenario_id=scenario, seed=seed, env_kwargs=kwargs)
+    else:
+        play_user(load_policy(as_user), scenario_id=scenario, seed=seed, env_kwargs=kwargs)

@@ -1,0 +1,31 @@
+"""The command that serves InfoQuest to trainers elsewhere."""
+
+from typing import Annotated
+
+import typer
+
+from elicit_gym.cli import options as o
+from elicit_gym.errors import MissingExtraError
+
+__all__ = ["serve_command"]
+
+
+def serve_command(
+    env: o.EnvOption = "elicit_gym/InfoQuest-v0",
+    scenarios: o.ScenariosOption = "bundled",
+    split: o.SplitOption = None,
+    max_turns: o.TurnsOption = 10,
+    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535)] = 8000,
+    max_sessions: Annotated[int, typer.Option("--max-sessions", min=1, help="Conversations at once.")] = 64,
+) -> None:
+    """Serve InfoQuest by the OpenEnv protocol."""
+    try:
+        import uvicorn
+
+        from elicit_gym.adapters.openenv_server import make_app
+    except ImportError as error:
+        raise MissingExtraError("Serving InfoQuest", "openenv") from error
+    app = make_app(env, o.env_kwargs(scenarios, split, max_turns), max_sessions=max_sessions)
+    typer.echo(f"InfoQuest at http://{host}:{port}; Ctrl-C stops it.")
+    uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -1,0 +1,1 @@
+"""What every package renders with: pages, their style, tables in the terminal, progress bars."""

@@ -1,0 +1,224 @@
+"""Next-turn evaluation on YIELD's windows: the paper's Tables 6, 7 and 8, with intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError, boundary
+from elicit_gym.offline.evaluation.answers import Answer, AnswerFile
+from elicit_gym.offline.evaluation.estimates import (
+    METRICS,
+    Numbers,
+    TokenCounter,
+    WindowNumbers,
+    by_domain,
+    paired_differences,
+)
+from elicit_gym.offline.evaluation.metrics import Encoder
+from elicit_gym.offline.windows import Window
+from elicit_gym.policy import BatchPolicy, Policy
+from elicit_gym.reporting.progress import progress_bar
+from elicit_gym.statistics import Estimate
+from elicit_gym.types import ChatHistory
+
+__all__ = ["NextTurnResult", "YieldEvaluation", "evaluate_yield"]
+
+CHUNK = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextTurnResult:
+    """What one policy (or a reference) said to every window.
+
+    Attributes:
+        name: of the policy; ``real`` and ``shuffled`` are the references.
+        utterances: one for each window; None where the policy failed.
+        failures: why, by the window's index.
+        log_probs, num_tokens: of the *human's* utterance under this policy; None where it cannot score text.
+        prompt_tokens: how much the policy read before it spoke; None where it does not tell.
+    """
+
+    name: str
+    utterances: tuple[str | None, ...]
+    failures: Mapping[int, str] = field(default_factory=dict)
+    log_probs: tuple[float, ...] | None = None
+    num_tokens: tuple[int, ...] | None = None
+    prompt_tokens: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class YieldEvaluation:
+    """What came out.
+
+    Attributes:
+        tables: metric, then row, then domain (or ``all``) to an estimate.
+        differences: see `elicit_gym.offline.evaluation.estimates.paired_differences`.
+        results: what was said.
+        windows: what it was said to.
+        numbers: by name of the result, a number for each window and metric.
+    """
+
+    tables: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    differences: tuple[Mapping[str, Any], ...]
+    results: tuple[NextTurnResult, ...]
+    windows: tuple[Window, ...]
+    numbers: Mapping[str, Numbers]
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert the estimates to JSON types."""
+        return {
+            "tables": {
+                metric: {row: {d: e.to_row() for d, e in cells.items()} for row, cells in rows.items()}
+                for metric, rows in self.tables.items()
+            },
+            "differences": [dict(difference) for difference in self.differences],
+            "failed": {result.name: len(result.failures) for result in self.results if result.failures},
+        }
+
+
+def evaluate_yield(
+    policies: Sequence[Policy],
+    windows: Sequence[Window],
+    *,
+    encoder: Encoder,
+    count_tokens: TokenCounter,
+    shuffled: Sequence[Window] | None = None,
+    k: int = 5,
+    gamma: float = 0.5,
+    store: AnswerFile | None = None,
+    progress: bool = False,
+) -> YieldEvaluation:
+    """Ask each policy for the turn that the human took, and measure it beside the human's.
+
+    Args:
+        policies: with different names; those with `log_prob_batch` get a perplexity too.
+        windows: of the test split.
+        encoder: for Progression and similarity.
+        count_tokens: for lengths; one tokenizer for all policies, so that they can be compared.
+        shuffled: windows of the shuffled control corpus, for its row.
+        k: of Progression.
+        gamma: of Progression.
+        store: where answers are kept as they come, and taken from where they are there.
+        progress: show bars.
+
+    Returns:
+        Estimates by domain and in all, with intervals by bootstrap over dialogues, and paired differences.
+
+    Raises:
+        SettingError: there are no windows, or two policies have one name.
+        FatalModelError: no call to a policy's model can succeed. A single call that fails makes its window missing for
+            that policy.
+
+    References:
+        YIELD, Section 5 and 6.5. Progression of a window is that of its turns with the last one replaced.
+    """
+    if not windows:
+        raise SettingError("Evaluating on YIELD: expected windows, got none. Check the data and its split.")
+    names = [policy.name for policy in policies]
+    if len(set(names)) < len(names) or {"real", "shuffled"} & set(names):
+        raise SettingError(f"Evaluating on YIELD: expected policies with different names, got {', '.join(names)}.")
+    results = [NextTurnResult(name="real", utterances=tuple(window.action for window in windows))]
+    results += [_ask(policy, windows, store, progress) for policy in policies]
+    meter = WindowNumbers(windows, encoder, count_tokens, k=k, gamma=gamma)
+    measured = {result.name: _measure(result, meter) for result in results}
+    domains = [window.domain for window in windows]
+    clusters = [window.episode_id for window in windows]
+    rows = [(result.name, measured[result.name], domains, clusters) for result in results]
+    if shuffled:
+        control = WindowNumbers(shuffled, encoder, count_tokens, k=k, gamma=gamma)
+        numbers = control.measure([window.action for window in shuffled])
+        rows.insert(1, ("shuffled", numbers, [w.domain for w in shuffled], [w.episode_id for w in shuffled]))
+    tables = {
+        metric: {
+            name: by_domain(metric, numbers[metric], its_domains, its_clusters)
+            for name, numbers, its_domains, its_clusters in rows
+            if metric in numbers
+        }
+        for metric in METRICS
+    }
+    return YieldEvaluation(
+        tables=tables,
+        differences=tuple(paired_differences(measured, names, clusters)),
+        results=tuple(results),
+        windows=tuple(windows),
+        numbers=measured,
+    )
+
+
+def _ask(policy: Policy, windows: Sequence[Window], store: AnswerFile | None, progress: bool) -> NextTurnResult:
+    answers = store.known(policy.name) if store is not None else {}
+    missing = [i for i in range(len(windows)) if i not in answers]
+    policy.reset(0)
+    with progress_bar(policy.name, len(windows), done=len(answers), show=progress) as advance:
+        for start in range(0, len(missing), CHUNK):
+            chosen = missing[start : start + CHUNK]
+            new = _answer(policy, [windows[i] for i in chosen], chosen)
+            answers.update({answer.index: answer for answer in new})
+            if store is not None:
+                store.append(new)
+            for _ in new:
+                advance()
+    ordered = [answers[i] for i in range(len(windows))]
+    log_probs = [a.log_prob for a in ordered if a.log_prob is not None]
+    num_tokens = [a.num_tokens for a in ordered if a.num_tokens is not None]
+    prompt_tokens = [a.prompt_tokens for a in ordered if a.prompt_tokens is not None]
+    return NextTurnResult(
+        name=policy.name,
+        utterances=tuple(answer.said for answer in ordered),
+        failures={answer.index: answer.failure or "" for answer in ordered if answer.said is None},
+        log_probs=tuple(log_probs) or None,
+        num_tokens=tuple(num_tokens) or None,
+        prompt_tokens=tuple(prompt_tokens) or None,
+    )
+
+
+def _answer(policy: Policy, windows: Sequence[Window], indexes: Sequence[int]) -> list[Answer]:
+    histories = [window.context for window in windows]
+    said = _say(policy, histories)
+    score, count = getattr(policy, "log_prob_batch", None), getattr(policy, "count_prompt_tokens", None)
+    scored = score(histories, [window.action for window in windows]) if score is not None else [None] * len(windows)
+    read = count(histories) if count is not None else [None] * len(windows)
+    return [
+        Answer(
+            policy=policy.name, index=i, prompt_tokens=tokens,
+            said=None if isinstance(text, EpisodeFailure) else text,
+            failure=str(text) if isinstance(text, EpisodeFailure) else None,
+            log_prob=s.total if s is not None else None, num_tokens=s.num_tokens if s is not None else None,
+        )
+        for i, text, s, tokens in zip(indexes, said, scored, read, strict=True)
+    ]  # fmt: skip
+
+
+def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | EpisodeFailure]:
+    """Ask for all at once; where that fails, one by one, so that a window that cannot be answered spoils no other."""
+    if isinstance(policy, BatchPolicy):
+        try:
+            with boundary("policy", f"Asking the policy {policy.name!r} for {len(histories)} utterances"):
+                return list(policy.act_batch(histories))
+        except FatalModelError:
+            raise
+        except EpisodeFailure:
+            pass
+    said: list[str | EpisodeFailure] = []
+    for history in histories:
+        try:
+            with boundary("policy", f"Asking the policy {policy.name!r} for an utterance"):
+                said.append(policy.act(history))
+        except FatalModelError:
+            raise
+        except EpisodeFailure as error:
+            said.append(error)
+    return said
+
+
+def _measure(result: NextTurnResult, meter: WindowNumbers) -> Numbers:
+    numbers = meter.measure(result.utterances)
+    if result.name != "real":
+        numbers["similarity"] = meter.similarity(result.utterances)
+    if result.log_probs is not None and result.num_tokens is not None:
+        numbers["perplexity"] = np.stack([-np.array(result.log_probs), np.array(result.num_tokens)], axis=1)
+    if result.prompt_tokens is not None:
+        numbers["prompt_length"] = np.array(result.prompt_tokens, dtype=np.float64)
+    return numbers

@@ -1,0 +1,214 @@
+"""The paper's Table 9 from ratings: means with intervals, and how far raters agree."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from elicit_gym.errors import MissingExtraError
+from elicit_gym.offline.human_eval.answers import Answers, Rating, WorkerCheck
+from elicit_gym.offline.human_eval.scales import PAPER_TABLE_9, SCALES
+from elicit_gym.reporting.page import format_estimate
+from elicit_gym.reporting.style import STYLE, colour
+from elicit_gym.reporting.terminal import printable
+from elicit_gym.statistics import Estimate, cluster_estimate, cluster_mean
+
+__all__ = ["HumanEvaluation", "draw_human_evaluation", "print_human_evaluation", "score_ratings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HumanEvaluation:
+    """What people said.
+
+    Attributes:
+        table: source, then key of the scale, to the mean rating.
+        to_real: likewise for every source but ``real``, the mean difference to it on the same tasks and workers.
+        alpha: key of the scale (or ``all``) to Krippendorff's alpha.
+        workers: every check.
+        rejected: rows that did not count.
+    """
+
+    table: Mapping[str, Mapping[str, Estimate]]
+    to_real: Mapping[str, Mapping[str, Estimate]]
+    alpha: Mapping[str, Estimate]
+    workers: tuple[WorkerCheck, ...]
+    rejected: tuple[str, ...]
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert to JSON types."""
+
+        def cells(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
+            return {source: {scale: e.to_row() for scale, e in row.items()} for source, row in table.items()}
+
+        return {
+            "table": cells(self.table),
+            "to_real": cells(self.to_real),
+            "alpha": {scale: estimate.to_row() for scale, estimate in self.alpha.items()},
+            "workers": [
+                {
+                    "worker": c.worker, "num_tasks": c.num_tasks, "median_seconds": c.median_seconds,
+                    "same_everywhere": c.same_everywhere, "agreement": c.agreement, "left_out": c.reason,
+                }
+                for c in self.workers
+            ],
+            "rejected": list(self.rejected),
+        }  # fmt: skip
+
+
+def score_ratings(
+    answers: Answers, workers: Sequence[WorkerCheck], key: Mapping[str, Mapping[str, Any]], *, keep_all: bool = False
+) -> HumanEvaluation:
+    """Make the table from the ratings of the workers that count.
+
+    Args:
+        answers: see `elicit_gym.offline.human_eval.answers.read_answers`.
+        workers: see `elicit_gym.offline.human_eval.answers.check_workers`.
+        key: of the batch.
+        keep_all: count the workers that the checks would leave out, too.
+
+    Returns:
+        Means and differences with 95 % intervals by bootstrap over interviews, and alpha for ordinal data with one too.
+
+    Raises:
+        MissingExtraError: the extra ``human-eval`` is not installed.
+
+    References:
+        YIELD, Section 6.6 and Table 9. Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
+    """
+    left_out = set() if keep_all else {check.worker for check in workers if check.reason}
+    ratings = [rating for rating in answers.ratings if rating.worker not in left_out]
+    sources = sorted({s for task in key.values() for s in task["sources"]}, key=lambda s: (s != "real", s))
+    dialogue = {task: row["dialogue"] for task, row in key.items()}
+    values = {(r.worker, r.task, r.source, r.scale): r.value for r in ratings}
+    table: dict[str, dict[str, Estimate]] = {source: {} for source in sources}
+    to_real: dict[str, dict[str, Estimate]] = {source: {} for source in sources if source != "real"}
+    for scale in SCALES:
+        for source in sources:
+            own = [r for r in ratings if (r.source, r.scale) == (source, scale.key)]
+            table[source][scale.key] = cluster_mean([float(r.value) for r in own], [dialogue[r.task] for r in own])
+            if source == "real" or "real" not in sources:
+                continue
+            gaps = [float(r.value - values[r.worker, r.task, "real", scale.key]) for r in own]
+            to_real[source][scale.key] = cluster_mean(gaps, [dialogue[r.task] for r in own])
+    alpha = {s.key: _alpha([r for r in ratings if r.scale == s.key], dialogue) for s in SCALES}
+    return HumanEvaluation(
+        table=table,
+        to_real={source: row for source, row in to_real.items() if row},
+        alpha={**alpha, "all": _alpha(ratings, dialogue)},
+        workers=tuple(workers),
+        rejected=answers.rejected,
+    )
+
+
+def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
+    try:
+        import krippendorff
+    except ImportError as error:
+        raise MissingExtraError("Measuring the raters' agreement", "human-eval") from error
+    workers = {worker: i for i, worker in enumerate(sorted({r.worker for r in ratings}))}
+    if len(workers) < 2:
+        return Estimate(value=None, num=len(ratings), reason="one rater: no agreement")
+    units = {unit: i for i, unit in enumerate(dict.fromkeys((r.task, r.source, r.scale) for r in ratings))}
+    matrix = np.full((len(workers), len(units)), np.nan)  # (raters, units)
+    for r in ratings:
+        matrix[workers[r.worker], units[r.task, r.source, r.scale]] = r.value
+    shared = (~np.isnan(matrix)).sum(axis=0) > 1
+    if not shared.any():
+        return Estimate(value=None, num=len(ratings), reason="no task was rated twice")
+    if len(np.unique(matrix[:, shared][~np.isnan(matrix[:, shared])])) < 2:
+        return Estimate(value=None, num=len(ratings), reason="every rating alike: alpha is not defined")
+
+    def of_units(columns: NDArray[np.float64]) -> float:
+        drawn = matrix[:, columns.astype(int)]
+        if len(np.unique(drawn[~np.isnan(drawn)])) < 2:
+            return float("nan")
+        return float(krippendorff.alpha(reliability_data=drawn, level_of_measurement="ordinal"))
+
+    columns = [float(i) for i, both in enumerate(shared) if both]
+    clusters = [dialogue[task] for (task, _, _), both in zip(units, shared, strict=True) if both]
+    estimate = cluster_estimate(columns, clusters, of_units)
+    if estimate.low is not None and np.isnan(estimate.low):
+        return Estimate(
+            value=estimate.value, num=estimate.num, reason="some resamples have one rating only: no interval"
+        )
+    return estimate
+
+
+def print_human_evaluation(result: HumanEvaluation, console: Console | None = None) -> None:
+    """Print Table 9 with intervals, the paper's own rows below it, and the workers' checks."""
+    console = console or Console()
+    table = Table(title="Mean ratings, 1 to 5 (Table 9)", title_justify="left")
+    table.add_column("source")
+    for scale in SCALES:
+        table.add_column(f"{scale.name} ({scale.short})", justify="right")
+    for source, row in result.table.items():
+        table.add_row(Text(printable(source)), *(format_estimate(row[s.key]).replace(" [", "\n[") for s in SCALES))
+    table.add_section()
+    agreement = [format_estimate(result.alpha[s.key]).replace(" [", "\n[") for s in SCALES]
+    table.add_row("Krippendorff's alpha", *agreement)
+    table.add_section()
+    for name, means in PAPER_TABLE_9.items():
+        table.add_row(f"paper: {name}", *(f"{mean:.2f}" for mean in means), style="dim")
+    console.print(table)
+    overall = result.alpha["all"]
+    why = f" ({overall.reason})" if overall.reason else ""
+    console.print(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", highlight=False)
+    if result.to_real:
+        table = Table(title="Difference to the real utterance, same raters", title_justify="left")
+        table.add_column("source")
+        for scale in SCALES:
+            table.add_column(scale.short, justify="right")
+        for source, row in result.to_real.items():
+            table.add_row(Text(printable(source)), *(format_estimate(row[s.key]).replace(" [", "\n[") for s in SCALES))
+        console.print(table)
+    table = Table(title="Workers", title_justify="left")
+    for column in ("worker", "tasks", "s a task", "one number", "agreement", "left out"):
+        table.add_column(column, justify="left" if column in ("worker", "left out") else "right")
+    for check in result.workers:
+        table.add_row(
+            Text(printable(check.worker)),
+            str(check.num_tasks),
+            "–" if check.median_seconds is None else f"{check.median_seconds:.0f}",
+            f"{check.same_everywhere:.0%}",
+            "–" if check.agreement is None else f"{check.agreement:.2f}",
+            Text(check.reason or ""),
+        )
+    console.print(table)
+    for line in result.rejected:
+        console.print(Text(f"Not counted: {printable(line)}"))
+
+
+def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:
+    """Draw means and intervals by scale, one colour a source, as SVG and PNG beside each other."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        axes = figure.subplots()
+        step = 0.7 / len(result.table)
+        policies = [source for source in result.table if source != "real"]
+        for i, (source, row) in enumerate(result.table.items()):
+            shade = "#1c2330" if source == "real" else colour(policies.index(source))
+            for j, scale in enumerate(SCALES):
+                x, estimate = j - 0.35 + step * (i + 0.5), row[scale.key]
+                if estimate.value is None:
+                    continue
+                if estimate.low is not None and estimate.high is not None:
+                    axes.plot([x, x], [estimate.low, estimate.high], color=shade, lw=1.8, solid_capstyle="butt")
+                axes.plot(x, estimate.value, "o", color=shade, markersize=5, label=source if j == 0 else None)
+        axes.set_xticks(range(len(SCALES)), [scale.name for scale in SCALES])
+        axes.set_ylim(0.9, 5.1)
+        axes.set_yticks(range(1, 6))
+        axes.grid(visible=False, axis="x")
+        axes.set_title("Mean ratings by people, with 95 % intervals over interviews")
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)))
+        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+        figure.savefig(path.with_suffix(".png"), dpi=160)

