@@ -4,8 +4,8 @@ A step is: agent speaks, judge judges what is pending, user replies (unless the 
 vectorised form and re-judging all drive this one class, so that they cannot differ.
 """
 
-from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.types import ChatHistory, FactId, JudgeRequest, Message, Scenario, UserReply, UserTurn, Verdict
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["STUCK_AFTER", "Conversation"]
 
@@ -84,6 +84,7 @@ class Conversation:
             satisfied=satisfied,
             newly_satisfied=newly,
             stuck=idle >= STUCK_AFTER,
+            idle_turns=idle,
             disclosed=self.disclosed,
             seed=self.seed,
         )
@@ -104,7 +105,7 @@ class Conversation:
             self.satisfied, self._newly = turn.satisfied, turn.newly_satisfied
             self._idle_turns = 0 if self._newly else self._idle_turns + 1
             self.history = (*turn.history, Message(role="user", content=reply.text))
-            self.disclosed |= compile_scenario(self.scenario).disclosed_in(reply.text)
+            self.disclosed |= reader_of(self.scenario).disclosed_in(reply.text)
 
     def _judged(self, verdicts: tuple[Verdict, ...]) -> tuple[tuple[bool, ...], tuple[int, ...], int]:
         pending = [i for i, done in enumerate(self.satisfied) if not done]

@@ -9,7 +9,7 @@ from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import by_policy
 from elicit_gym.judges.base import Judge, judge_all
-from elicit_gym.scenarios.cues import compile_scenario
+from elicit_gym.understanding.acts import reader_of
 from elicit_gym.statistics import cohen_kappa
 from elicit_gym.types import ItemKind, JudgeRequest, Scenario, Verdict
 
@@ -108,7 +108,7 @@ def _mean(records: Sequence[EpisodeRecord]) -> float:
 
 def _requests(record: EpisodeRecord, scenario: Scenario) -> list[JudgeRequest]:
     """One request a turn, over all items: an item that one judge holds satisfied may still be open for the other."""
-    cues = compile_scenario(scenario)
+    reader = reader_of(scenario)
     disclosed: frozenset[str] = frozenset()
     heard = scenario.opening_message
     requests = []
@@ -124,7 +124,7 @@ def _requests(record: EpisodeRecord, scenario: Scenario) -> list[JudgeRequest]:
             )
         )
         heard = turn.reply or ""
-        disclosed |= cues.disclosed_in(heard)
+        disclosed |= reader.disclosed_in(heard)
     return requests
 
 

@@ -1,14 +1,10 @@
 """A judge without a language model: reads what a message asks and suggests, as the scripted user does."""
 
-from elicit_gym.errors import SettingError
-from elicit_gym.types import ChecklistItem, JudgeRequest, Scenario, Verdict
-from elicit_gym.understanding.acts import MAX_ADVICE_WORDS, Understanding, understand
+from elicit_gym.judges.reading import refuse_derived, verdicts_of
+from elicit_gym.types import JudgeRequest, Scenario, Verdict
+from elicit_gym.understanding.acts import understand
 
 __all__ = ["ScriptedJudge"]
-
-_YES = Verdict(satisfied=True)
-_NO = Verdict(satisfied=False)
-MAX_QUESTIONS_BESIDE_ADVICE = 2
 
 
 class ScriptedJudge:
@@ -38,35 +34,17 @@ class ScriptedJudge:
         """Refuse scenarios that cannot be judged.
 
         Raises:
-            SettingError: one is derived, and that was not allowed.
+            SettingError: one has no examples, and that was not allowed.
         """
-        derived = next((scenario for scenario in scenarios if scenario.derived), None)
-        if derived is not None and not self.allow_derived:
-            raise SettingError(
-                f"Judging scenario {derived.id!r} with the judge 'scripted': expected examples of questions, got none "
-                "(a published or generated scenario). What can be derived from its texts agrees too little with "
-                "people. Use --judge llm, or judge_kwargs={'allow_derived': True} to test your code."
-            )
+        refuse_derived(self.name, scenarios, self.allow_derived)
 
     def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
         """Return one verdict for each pending item; never unscored."""
-        scenario = request.scenario
-        self.check_scenarios((scenario,))
+        self.check_scenarios((request.scenario,))
         read = understand(
-            request.assistant_message, scenario, user_message=request.user_message, disclosed=request.disclosed
+            request.assistant_message,
+            request.scenario,
+            user_message=request.user_message,
+            disclosed=request.disclosed,
         )
-        asked = {fact for act in read.judged_questions if act.kind == "ask" for fact, _ in act.facts}
-        checklist = scenario.checklist
-        return tuple(
-            [_YES if _meets(checklist[i], i, asked, read, request.disclosed) else _NO for i in request.pending]
-        )
-
-
-def _meets(item: ChecklistItem, index: int, asked: set[str], read: Understanding, disclosed: frozenset[str]) -> bool:
-    if item.kind == "ask":
-        return not asked.isdisjoint(item.facts) and (item.after is None or item.after in disclosed)
-    if disclosed.isdisjoint(item.facts) or read.num_words > MAX_ADVICE_WORDS:
-        return False
-    if len(read.questions) > MAX_QUESTIONS_BESIDE_ADVICE:
-        return False
-    return any(i == index for act in read.acts if act.kind in ("ask", "suggest") for i, _ in act.advice)
+        return verdicts_of(request, read)

@@ -68,23 +68,30 @@ def guess_kind(question: str) -> ItemKind:
 
 
 def derived_scenario(row: Row, rarity: Rarity) -> Scenario:
-    """Build a scenario from a checked row without facts and items."""
+    """Build a scenario from a checked row without facts and items.
+
+    An *ask* item hangs on the fact whose words its question shares; where an earlier item has it already, on a fact of
+    its own that is told in the same words.
+    """
     statements = dict(zip(CORE_FACTS, [row["goal"], row["obstacle"], *row["constraints"]], strict=True))
-    facts = tuple(
+    facts = [
         Fact(id=fact_id, statement=statement, disclosures=_disclosures(fact_id, statement))
         for fact_id, statement in statements.items()
-    )
-    checklist = tuple(
-        ChecklistItem(
-            question=question,
-            kind=guess_kind(question),
-            facts=(_nearest_fact(question, statements, rarity),),
-            topic=(topic := _topic(question, rarity, row["persona"])),
-            hints=(f"I keep thinking about {topic}.", f"Nobody ever talks to me about {topic}."),
-        )
-        for question in row["checklist"]
-    )
-    return Scenario(**plain_fields(row), checklist=checklist, facts=facts, derived=True)
+    ]
+    taken: set[str] = set()
+    checklist = []
+    for number, question in enumerate(row["checklist"], 1):
+        kind, fact = guess_kind(question), _nearest_fact(question, statements, rarity)
+        if kind == "ask" and fact in taken:
+            told = _disclosures(fact, statements[fact])
+            fact = f"item_{number}"
+            facts.append(Fact(id=fact, statement=plain_question(question), disclosures=told))
+        if kind == "ask":
+            taken.add(fact)
+        topic = _topic(question, rarity, row["persona"])
+        hints = (f"I keep thinking about {topic}.", f"Nobody ever talks to me about {topic}.")
+        checklist.append(ChecklistItem(question=question, kind=kind, facts=(fact,), topic=topic, hints=hints))
+    return Scenario(**plain_fields(row), checklist=tuple(checklist), facts=tuple(facts), derived=True)
 
 
 def _disclosures(fact_id: str, statement: str) -> tuple[str, ...]:

@@ -14,7 +14,15 @@ from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.text import content_stems
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
 from elicit_gym.understanding.clauses import Clause, WhWord, split_clauses
-from elicit_gym.understanding.features import AdviceTable, FactTable, content_words
+from elicit_gym.understanding.features import (
+    ADVICE_FEATURES,
+    AdviceTable,
+    Encoder,
+    FactTable,
+    Floats,
+    content_words,
+    static_encoder,
+)
 from elicit_gym.understanding.scorer import scorers
 
 __all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
@@ -87,28 +95,33 @@ class ScenarioReader:
 
     Args:
         scenario: with exemplars, or derived from a published one.
+        encode: makes vectors of clauses; the package's own word vectors by default.
+        scorers_for: which scorers read the features: those fitted for this encoder.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(
+        self, scenario: Scenario, encode: Encoder = static_encoder, scorers_for: Literal["", "embedding_"] = ""
+    ) -> None:
         self.scenario = scenario
         self._fact_ids = tuple(fact.id for fact in scenario.facts)
         self._facts = FactTable(
             [(*fact.questions, *_asked_by_items(fact, scenario.checklist)) for fact in scenario.facts],
             [(fact.statement, *fact.disclosures) for fact in scenario.facts],
+            encode,
         )
-        self._advice_items = tuple(i for i, item in enumerate(scenario.checklist) if item.kind == "advice")
-        advice = [scenario.checklist[i] for i in self._advice_items]
+        self.advice_items = tuple(i for i, item in enumerate(scenario.checklist) if item.kind == "advice")
+        advice = [scenario.checklist[i] for i in self.advice_items]
         self._advice = (
             AdviceTable(
                 [(*item.suggestions, *(() if item.suggestions else (plain_question(item.question),))) for item in advice],
                 [item.contrary for item in advice],
                 [(item.topic, plain_question(item.question)) for item in advice],
+                encode,
             )
             if advice
             else None
         )
-        prefix = "derived_" if scenario.derived else ""
-        self._score_fact, self._score_advice = scorers()[prefix + "fact"], scorers()[prefix + "advice"]
+        self._scorers_prefix = scorers_for + ("derived_" if scenario.derived else "")
         self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
         self._opening = content_stems(scenario.opening_message)
         self._told = {
@@ -139,10 +152,19 @@ class ScenarioReader:
             return DialogueAct("small_talk", clause.text), clause, topic
         return DialogueAct("unclear", clause.text, wh="whether" if clause.form == "unclear" else None), clause, topic
 
+    def fact_features(self, clause: Clause) -> Floats:
+        """Return one row of features for each fact."""
+        return self._facts.features(clause)
+
+    def advice_features(self, clause: Clause) -> Floats:
+        """Return one row of features for each advice item; none where there is no such item."""
+        return self._advice.features(clause) if self._advice else np.zeros((0, len(ADVICE_FEATURES)), np.float32)
+
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
-        scores = self._score_fact(self._facts.features(clause))
-        found = np.flatnonzero(scores >= self._score_fact.threshold)
+        scorer = scorers()[self._scorers_prefix + "fact"]
+        scores = scorer(self._facts.features(clause))
+        found = np.flatnonzero(scores >= scorer.threshold)
         return tuple([(self._fact_ids[j], float(scores[j])) for j in found[np.argsort(-scores[found])]])
 
     def advice_given(self, clause: Clause) -> tuple[tuple[tuple[int, float], ...], bool]:
@@ -150,8 +172,9 @@ class ScenarioReader:
         if self._advice is None or not clause.words:
             return (), False
         rows = self._advice.features(clause)
-        scores = self._score_advice(rows)
-        met = [(i, float(s)) for i, s in zip(self._advice_items, scores, strict=True) if s >= self._score_advice.threshold]
+        scorer = scorers()[self._scorers_prefix + "advice"]
+        scores = scorer(rows)
+        met = [(i, float(s)) for i, s in zip(self.advice_items, scores, strict=True) if s >= scorer.threshold]
         near = bool((rows[:, :2].max(axis=1) >= 0.7).any())
         return tuple(met), near and not met
 
@@ -172,6 +195,26 @@ class ScenarioReader:
         told = [stems for fact in disclosed for stems in self._told.get(fact, ())]
         return self._hints.union(self._opening, content_stems(user_message), *told)
 
+    def understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
+        """Read one message of the agent's.
+
+        Args:
+            message: the agent's.
+            user_message: the one that it answers; words handed back to the user are an echo.
+            disclosed: ids of the facts that the user has given away; likewise.
+        """
+        read = self.read(message)
+        if not read:
+            return Understanding((), 0)
+        heard = self.heard(user_message, disclosed)
+        num_words = sum([len(clause.words) for _, clause, _ in read])
+        copied = num_words >= 4 and any(
+            _is_copy(read, text) for text in (user_message, self.scenario.opening_message) if text
+        )
+        return Understanding(
+            tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), num_words
+        )
+
     def disclosed_in(self, text: str) -> frozenset[FactId]:
         """Return the ids of the facts that this message of the user's gives away (70 % of a disclosure's content)."""
         stems = content_stems(text)
@@ -185,33 +228,17 @@ class ScenarioReader:
 def understand(
     message: str, scenario: Scenario, *, user_message: str = "", disclosed: frozenset[FactId] = frozenset()
 ) -> Understanding:
-    """Read one message of the agent's.
-
-    Args:
-        message: the agent's.
-        scenario: by whose facts and items it is read.
-        user_message: the one that it answers; words handed back to the user are an echo.
-        disclosed: ids of the facts that the user has given away; likewise.
-    """
-    reader = reader_of(scenario)
-    read = reader.read(message)
-    if not read:
-        return Understanding((), 0)
-    heard = reader.heard(user_message, disclosed)
-    num_words = sum(len(clause.words) for _, clause, _ in read)
-    echoed = num_words >= 4 and any(
-        _is_copy(read, text) for text in (user_message, scenario.opening_message) if text
-    )
-    return Understanding(tuple([_in_context(act, clause, topic, heard, echoed) for act, clause, topic in read]), num_words)
+    """Read one message of the agent's with the package's own understanding; see `ScenarioReader.understand`."""
+    return reader_of(scenario).understand(message, user_message, disclosed)
 
 
 def _in_context(
-    act: DialogueAct, clause: Clause, topic: frozenset[str], heard: frozenset[str], echoed: bool
+    act: DialogueAct, clause: Clause, topic: frozenset[str], heard: frozenset[str], copied: bool
 ) -> DialogueAct:
     if act.kind not in ("ask", "suggest"):
         return act
     borrowed = bool(topic) and topic <= heard
-    if echoed or (borrowed and (clause.probe or act.kind == "suggest")):
+    if copied or (borrowed and (clause.probe or act.kind == "suggest")):
         return replace(act, kind="echo", advice=())
     if borrowed and act.facts and act.facts[0][1] < SURE:
         return replace(act, kind="echo")

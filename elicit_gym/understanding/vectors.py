@@ -10,8 +10,9 @@ References:
 """
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ __all__ = ["DIMENSIONS", "WordVectors", "word_vectors"]
 DIMENSIONS = 64
 
 _LONGEST_PIECE = 18
+_NUM_UNKNOWN = 4_096
 
 
 class WordVectors:
@@ -32,25 +34,57 @@ class WordVectors:
     """
 
     def __init__(self, tokens: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        count = len(tokens)
         self._row = {token: i for i, token in enumerate(tokens)}
-        self._vectors = vectors
-        self._weights = np.log(2.0 + np.arange(len(tokens), dtype=np.float32)) / np.float32(np.log(2.0 + len(tokens)))
-        self._weights **= 2
-        self.vector = lru_cache(maxsize=65_536)(self._vector)
+        weights = (np.log(2.0 + np.arange(count, dtype=np.float32)) / np.float32(np.log(2.0 + count))) ** 2
+        # Unknown words get rows of their own behind the others; when these are full, the oldest are overwritten.
+        self._vectors = np.concatenate([vectors, np.zeros((_NUM_UNKNOWN, DIMENSIONS), np.float32)])
+        self._weighted = self._vectors * np.concatenate([weights, np.ones(_NUM_UNKNOWN, np.float32)])[:, None]
+        self._weights: list[float] = [*weights.tolist(), *([1.0] * _NUM_UNKNOWN)]
+        self._num_known = count
+        self._unknown: dict[str, int] = {}
 
     def __contains__(self, word: str) -> bool:
         return word in self._row
 
-    def _vector(self, word: str) -> tuple[NDArray[np.float32], float]:
-        """Return a lower-case word's vector (length 1) and its weight (0 to 1, rarer is heavier)."""
-        row = self._row.get(word)
+    def row(self, word: str) -> int:
+        """Return the row of a lower-case word."""
+        found = self._row.get(word)
+        return found if found is not None else self._row_of_unknown(word)
+
+    def vector(self, word: str) -> NDArray[np.float32]:
+        """Return the word's vector, of length 1 (zeros where even its pieces are unknown). Shape (64,)."""
+        return self._vectors[self.row(word)].copy()
+
+    def weight(self, word: str) -> float:
+        """Return how much a word says: 0 to 1, rarer is more."""
+        found = self._row.get(word)
+        return self._weights[found] if found is not None else 1.0
+
+    def sentence(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the weighted mean of the words' vectors, of length 1 (zeros where no word is known).
+
+        Returns:
+            Shape (64,).
+        """
+        if not words:
+            return np.zeros(DIMENSIONS, dtype=np.float32)
+        total: NDArray[np.float32] = self._weighted[[self.row(word) for word in words]].sum(axis=0)
+        norm = sqrt(float(total @ total))
+        return total / np.float32(norm) if norm > 0 else total
+
+    def _row_of_unknown(self, word: str) -> int:
+        row = self._unknown.get(word)
         if row is not None:
-            return self._vectors[row], float(self._weights[row])
-        rows = self._pieces(word)
-        if not rows:
-            return np.zeros(DIMENSIONS, dtype=np.float32), 1.0
-        total = self._vectors[rows].sum(axis=0)
-        return total / max(float(np.linalg.norm(total)), 1e-6), 1.0
+            return row
+        if len(self._unknown) >= _NUM_UNKNOWN:
+            self._unknown.clear()
+        row = self._num_known + len(self._unknown)
+        pieces = self._pieces(word)
+        total = self._vectors[pieces].sum(axis=0) if pieces else np.zeros(DIMENSIONS, np.float32)
+        self._vectors[row] = self._weighted[row] = total / max(float(np.linalg.norm(total)), 1e-6)
+        self._unknown[word] = row
+        return row
 
     def _pieces(self, word: str) -> list[int]:
         """Split an unknown word as the model's tokenizer does: the longest known piece first."""
@@ -66,19 +100,6 @@ class WordVectors:
             else:
                 return []
         return rows
-
-    def sentence(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return the weighted mean of the words' vectors, of length 1 (zeros where no word is known).
-
-        Returns:
-            Shape (64,).
-        """
-        total = np.zeros(DIMENSIONS, dtype=np.float32)
-        for word in words:
-            vector, weight = self.vector(word)
-            total += weight * vector
-        norm = float(np.sqrt(total @ total))
-        return total / norm if norm > 0 else total
 
 
 @cache
