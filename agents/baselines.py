@@ -13,6 +13,7 @@ from elicit_gym.errors import PolicyFailure
 from elicit_gym.policy import Policy
 from elicit_gym.text import content_stems
 from elicit_gym.types import ChatHistory, Scenario
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["BASELINES", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
 
@@ -164,35 +165,48 @@ class Oracle:
         return Oracle(scenario)
 
     def reset(self, seed: int) -> None:
-        """Start a new episode and plan it: one targeted question an item, advice as soon as its fact is known."""
+        """Start a new episode and plan it: what must be known first, then each item's question or advice."""
         if self._scenario is None:
             raise PolicyFailure("Starting an episode of 'oracle': expected its scenario, got none. Use for_scenario().")
-        asks = [item for item in self._scenario.checklist if item.kind == "ask"]
-        questions = [f"Could you tell me about {item.topic}?" for item in asks]
-        first, last = [], []
-        for item in self._scenario.checklist:
-            if item.kind == "advice":
-                advice = f"From what you have told me, I would suggest {item.topic}."
-                if item.fact in {ask.fact for ask in asks}:
-                    last.append(advice)
-                else:
-                    # Its fact needs a question of its own; the advice then goes along with the next question.
-                    first.append(self._question_for(item.fact))
-                    questions[0:1] = [f"{advice} {questions[0]}"] if questions else [advice]
-        self._plan = first + questions + last
+        self._plan = _plan_of(self._scenario)
 
     def act(self, history: ChatHistory) -> str:
         """Return the next message of the plan."""
-        turn = len(history) // 2
-        return self._plan[min(turn, len(self._plan) - 1)]
+        return self._plan[min(len(history) // 2, len(self._plan) - 1)]
 
-    def _question_for(self, fact_id: str) -> str:
-        assert self._scenario is not None
-        if fact_id == "obstacle":
-            return "What has been the main problem so far?"
-        if fact_id == "goal":
-            return "What do you want to achieve?"
-        return f"What can you tell me about this: {self._scenario.fact(fact_id).statement}?"
+
+def _plan_of(scenario: Scenario) -> list[str]:
+    plan: list[str] = []
+    known: set[str] = set()
+
+    def find_out(fact: str) -> None:
+        if fact not in known:
+            known.add(fact)
+            plan.append(_question_for(scenario, fact))
+
+    asks = [item for item in scenario.checklist if item.kind == "ask"]
+    for item in sorted(asks, key=lambda item: item.after is not None):
+        if item.after is not None:
+            find_out(item.after)
+        find_out(item.facts[0])
+    for item in scenario.checklist:
+        if item.kind == "advice":
+            if known.isdisjoint(item.facts):
+                find_out(item.facts[0])
+            plan.append(item.suggestions[0] if item.suggestions else f"I would suggest {item.topic}.")
+    return plan
+
+
+def _question_for(scenario: Scenario, fact: str) -> str:
+    """Return an example that is read as a question for this fact, alone."""
+    reader = reader_of(scenario)
+    questions = scenario.fact(fact).questions or (f"What can you tell me about this: {scenario.fact(fact).statement}?",)
+
+    def clarity(question: str) -> float:
+        first = next(iter(reader.understand(question, "", frozenset()).questions), None)
+        return first.facts[0][1] if first is not None and first.facts and first.facts[0][0] == fact else 0.0
+
+    return max(questions, key=clarity)
 
 
 BASELINES: dict[str, Callable[[], Policy]] = {

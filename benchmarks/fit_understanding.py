@@ -163,7 +163,11 @@ def main() -> None:
         "embedding_derived_": (derived, sentence_encoder_of_tests),
     }
     stored: dict[str, Any] = {}
+    import sys
+
     for prefix, (scenarios, encoder) in sets.items():
+        if "--static" in sys.argv and prefix.startswith("embedding"):
+            continue
         encode = encoder()
         readers = {i: ScenarioReader(scenarios[i], encode) for i in wanted}
         for kind, rows, names in (

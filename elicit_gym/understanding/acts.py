@@ -33,8 +33,8 @@ MAX_FACTS_IN_QUESTION = 3
 MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
-SURE = 0.8
-"""Confidence that a question needs when all of its words are the user's own."""
+BORROWED, SURE = 0.6, 0.85
+"""Confidence that a question needs when all of its topic words are the user's own; more where its frame says nothing."""
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
 
@@ -185,7 +185,7 @@ class ScenarioReader:
             return False
         asked = set()
         for chunk in chunks[:12]:
-            found = self.facts_asked(replace(clause, words=tuple(chunk), wh="request", probe=False))
+            found = self.facts_asked(replace(clause, words=tuple(chunk), wh="request", probe=None))
             if found:
                 asked.add(found[0][0])
         return len(asked) >= 3
@@ -237,11 +237,13 @@ def _in_context(
 ) -> DialogueAct:
     if act.kind not in ("ask", "suggest"):
         return act
-    borrowed = bool(topic) and topic <= heard
-    if copied or (borrowed and (clause.probe or act.kind == "suggest")):
+    if copied:
         return replace(act, kind="echo", advice=())
-    if borrowed and act.facts and act.facts[0][1] < SURE:
-        return replace(act, kind="echo")
+    if topic and topic <= heard:
+        if act.kind == "suggest" or clause.probe == "more":
+            return replace(act, kind="echo", advice=())
+        if act.facts and act.facts[0][1] < (SURE if clause.probe else BORROWED):
+            return replace(act, kind="echo")
     return act
 
 

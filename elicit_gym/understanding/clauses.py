@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
+from elicit_gym.understanding.spelling import mended
 
 __all__ = ["MAX_WORDS_TO_LISTEN", "Clause", "ClauseForm", "WhWord", "split_clauses"]
 
@@ -17,6 +18,7 @@ ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclea
 WhWord = Literal[
     "what", "when", "where", "who", "which", "how much", "how many", "how long", "how", "why", "whether", "request"
 ]
+Probe = Literal["more", "plain"]
 WH_WORDS: tuple[WhWord, ...] = (
     "what", "when", "where", "who", "which", "how much", "how many", "how long", "how", "why", "whether", "request",
 )  # fmt: skip
@@ -36,7 +38,8 @@ class Clause:
         words: of `text`, in order.
         wh: what kind of answer a question wants; None for what is no question.
         negated: whether a negation rules the clause ("never", "don't", "rather than").
-        probe: whether the clause only asks to hear more of something ("tell me more about X", "what about X?").
+        probe: ``more`` for a clause that only asks to hear more of something ("tell me more about X", "what about X?",
+            "X?"); ``plain`` for one whose frame says nothing by itself ("what is X", "how do you feel about X").
     """
 
     form: ClauseForm
@@ -44,9 +47,10 @@ class Clause:
     words: tuple[str, ...]
     wh: WhWord | None = None
     negated: bool = False
-    probe: bool = False
+    probe: Probe | None = None
 
 
+_LETTERS = re.compile(r"(?<![\w'])[a-z]+(?![\w'])")
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
 _SENTENCE = re.compile(r"[^.!?\n;]+(?:[.!?]+(?=\s|$|[\"')\]])|[.!?](?=[^\s.!?])[^.!?\n;]*)*[.!?;]*")
 _MARKUP = re.compile(r"[*_`#>]+|^\s*(?:[-•–]|\d{1,2}[.)])\s+", re.MULTILINE)
@@ -70,7 +74,7 @@ _OPENER = re.compile(
     r"just so i understand|just to be sure|to be clear|to start|to begin|to begin with|before we start|before we begin|"
     r"before anything else|out of curiosity|if i may ask|if i may|if you don't mind|if you don't mind me asking|"
     r"may i ask|might i ask|can i ask|could i ask|can i just ask|may i just ask|may i know|can i know|could i know|mind if i ask|"
-    r"do you mind if i ask|would you mind if i asked?|i have to ask|let me ask|let me just ask|let me ask you|i'd like to ask|"
+    r"do you mind if i ask|am i right(?: that| in thinking(?: that)?)?|is it (?:right|true|correct|fair to say) that|i (?:take it|assume|suppose|guess|imagine|gather)(?: that)?|as far as you know|roughly|would you mind if i asked?|i have to ask|let me ask|let me just ask|let me ask you|i'd like to ask|"
     r"i would like to ask|i want to ask|i wanted to ask|i'd ask|my question is|the question is|i guess my question is)\b[,:;!. –-]*)+"
 )
 _PERMISSION = re.compile(
@@ -93,12 +97,23 @@ _SENTIMENT = re.compile(
     r"painful|tricky|challeng\w*|heavy|awful|terrible|hurts?|exhausting|tiring|amazing|beautiful|brave|understandable|daunting|"
     r"natural|normal|worr\w*|pressure|lot to (?:carry|handle|deal with|take in)|a lot|sorry|hope|congratulations|good luck)\b"
 )
+_EMPATHY = re.compile(
+    r"^(?:i(?:'m|'d| am| would| can| want| really| do| hear| see| understand| get| feel| know| appreciate| love)?\b.{0,20}\b(?:sorry|hear you|see|"
+    r"understand|get it|get that|feel for you|imagine|appreciate|love to|glad to|happy to|here to|sympathi\w+|help)\b|(?:that|this|it|what|how|there)\b"
+    r"(?=.*\b(?:tough|hard|difficult|stress\w*|frustrat\w*|overwhelm\w*|exciting|wonderful|great|lovely|nice|sad|scary|annoying|painful|tricky|heavy|"
+    r"awful|terrible|exhausting|tiring|amazing|beautiful|brave|understandable|daunting|natural|normal|pressure|a lot|challeng\w*|worry\w*)\b)|sounds\b|"
+    r"(?:that )?must (?:be|feel)|you(?:'re| are) (?:right|not alone|doing|brave|clearly|not the only)|no wonder|congrat\w*|good luck|thank\w*|sorry|wow|"
+    r"well done|don't worry|of course|no problem|take your time|let's (?:see|sort|figure|work|get|start|take a look)|we'll|welcome|absolutely|certainly)"
+)
+_SUGGESTS = re.compile(
+    r"\b(?:could|should|try|suggest|recommend|advise|consider|might want|ought|better|instead|need to|have to|i'd (?:put|use|go|start|buy|ask|make|take|"
+    r"keep|set|split|move|hire|rent|borrow)|why not|how about)\b"
+)
 _TAG = re.compile(
     r"^(?P<body>.+?)(?<!what)(?<!how)(?<!when)(?<!where)(?<!who)(?<!why)(?<!which),?\s+(?:(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)(?:n't|nt| not)?\s+"
     r"(?:it|you|they|he|she|we|that|this|there|i)|right|correct|no|yes|eh|huh|ok|okay|innit|am i right|is that right|"
-    r"is that correct|or not|or am i wrong|true|don't you think|wouldn't you say|you agree)$"
+    r"am i getting (?:that|this) right|have i got that right|is that correct|or not|or am i wrong|true|don't you think|wouldn't you say|you agree)$"
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'd|i've|i'll|me|my|myself|us|let's)\b")
 _DISMISSAL = re.compile(
     r"\bbor(?:es|ed|ing) (?:me|us)\b|\b(?:is|are|sounds?|seems?) (?:so |very |really |quite |rather )?(?:boring|dull|irrelevant|"
     r"uninteresting|unimportant|pointless)\b|\b(?:do not|don't|doesn't|does not|couldn't|could not|can't|never|won't|would not|wouldn't|rather not|nobody|no one|not) "
@@ -118,7 +133,7 @@ _REQUEST = re.compile(
     r"(?:(?:can|could|would|will|might) you |would you mind |do you mind |mind )?(?:please |also |maybe |perhaps |kindly |just |then )*"
     r"(?:tell(?:ing)? me|telling|describ(?:e|ing)|explain(?:ing)?|shar(?:e|ing)|let(?:ting)? me know|walk(?:ing)? me through|talk(?:ing)? me through|"
     r"help(?:ing)? me (?:to )?understand|say(?:ing)?(?! (?:no|yes)\b)|sketch|give me|giving me|list|name|specify|clarify|elaborat\w+|expand\w*|paint me|outline|mention|fill me in|explain me|say me)"
-    rf"|i(?:'d| would|'ll| will| should| must)?(?: (?:really|also|just|still|first|need|want|like|love|have|be|do|glad|happy|curious|interested|keen|eager|in))*(?: to)?(?: (?:better|first|really))? (?:{_LEARN}|picture|imagine)\b(?! (?:more|a bit more|a little more) (?:so|to|before)\b)"
+    rf"|i(?:'d| would|'ll| will| should| must| need| want| like| love| have| still need| first need| really need| also need)(?: (?:really|also|just|still|first|need|want|like|love|have|be|do|glad|happy|curious|interested|keen|eager|in))*(?: to)?(?: (?:better|first|really))? (?:{_LEARN}|picture|imagine)\b(?! (?:more|a bit more|a little more) (?:so|to|before)\b)"
     rf"|i(?:'d| would) be (?:curious|interested|glad|happy)(?: in| about| as to)?"
     rf"|(?:let|allow) me (?:to )?{_LEARN}"
     r"|i(?:'m| am)(?: just| also| still| really| a bit| quite)? (?:curious|wondering|interested|unsure|not sure|not clear|unclear)(?: to (?:know|hear))?"
@@ -135,6 +150,20 @@ _BEFORE_REQUEST = re.compile(r"^[^,]{3,120}(?:, (?:so |and |but )?| so | - | –
 _HELPS = re.compile(
     r"^(?:knowing|hearing|understanding|learning)\b(?P<rest>.*?)\b(?:would|will|could|might|helps?)\b.*$"
 )
+_NOT_KNOWN = re.compile(
+    r"^(?:so |and |but |though |still |perhaps |maybe |for now |as yet |from here |honestly |before [^,]{3,60}?(?=i (?:should|need|would|must)))*(?:"
+    r"(?:no idea|not sure|unsure|unclear)\b|i(?:'m| am) (?:asking myself|wondering|curious|thinking about)\b|"
+    r"(?:i|we)\b.{0,30}\b(?:can(?:'|no)t (?:yet )?(?:tell|see|picture|judge|say|work out|quite)|have no idea|don't (?:yet )?(?:know|understand|see|get)|"
+    r"do not (?:yet )?(?:know|understand|see)|not (?:yet )?(?:sure|certain|clear)|haven't (?:heard|asked|understood|got|seen)|"
+    r"(?:could|would|might) (?:use|do with|need|like|appreciate|want)|need|(?:would|should|'d)(?: rather| sooner)? (?:like|need|ask|check|know|hear)|wonder)\b"
+    r"|you (?:haven't|have not|didn't|did not|never)(?: yet| really)? (?:say|said|tell|told|mention|mentioned|explain\w*|describ\w*)\b"
+    r"|(?:it|that|this) (?:isn't|is not|'s not|is still not|wasn't)(?: yet| quite| really| all that)? (?:clear|obvious|said|known)\b"
+    r"|(?:it|that|this|much|a lot|everything|all|my (?:answer|advice|suggestion))\b.{0,25}\b(?:depends?|hangs?|hinges?|turns?|matters?|makes? (?:a |all the )?difference|helps?|worth)\b"
+    r"|(?:what|the (?:one )?thing|one thing|something|all)(?: that)? i(?:'m| am| do| still| really| can|'d| would)*(?: not|n't| don't| can't| cannot| need| like| want)\b(?: know| tell| see| say| understand| find out| to know| to hear| help me)*(?: is| are)?"
+    r"|(?:perhaps|maybe|there)\b.{3,80}\bi (?:don't|do not|can't) (?:know|tell)"
+    r")(?: me| us| to me)?(?: (?:to (?:know|hear|understand|learn)|yet|about|on|of|is|from|a (?:rough )?(?:picture|idea|sense|feel)(?: of| for)?|much|quite|really|exactly))*"
+    r"(?P<rest>\b.*)$"
+)
 _MORE = re.compile(
     r"^(?:,?\s*(?:a (?:bit|little)|some(?:thing)?|much|any)?\s*(?:more|further|else)?(?: details?)?"
     r"(?: so (?:that )?(?:i|we).*| to (?:help|assist|give|make|understand).*| before (?:i|we).*| first| please| here| in order to.*)?\s*)$"
@@ -146,18 +175,25 @@ _LEAD_IN = re.compile(
     r"^(?:given|since|because|considering|knowing|now that|seeing|as (?:you|it)|with (?:that|this)|in (?:that|this) case|if so|"
     r"when it comes to|speaking of|as for|as regards|regarding|in terms of|so that i can|to (?:help|give|make|get|see|understand|find|point|tailor|narrow|be able)|before i|before we|in order to|from what you|based on|apart from|besides)\b[^,]*,\s*(?=\S)"
 )
+_ADDRESSES = re.compile(r"\b(?:you|your|yours|there|they|it|he|she)\b")
 _SECOND_QUESTION = re.compile(
     rf",?\s+(?:and|or|also|plus|but|as well as)\s+(?=(?:also\s+|if so,?\s+|maybe\s+|perhaps\s+)*(?:{_WH}\b(?! ever)|{_AUX} {_SUBJECT}\b|whether\b|if (?:there|you|it|they)\b))|"
     rf",\s+(?=(?:{_WH} {_AUX}\b|{_AUX} (?:you|there|they|it|he|she|we)\b))|\s*[:–—]\s+(?=(?:{_WH}\b|{_AUX} {_SUBJECT}\b))"
 )
+_MORE_ABOUT = re.compile(
+    r"^(?:(?:(?:can|could|would|will) you )?(?:please |also |maybe |just |perhaps )*(?:tell me|say|share|give me|explain|elaborate|expand|describe|talk|"
+    r"speak|clarify|walk me through|go into|let me hear|let me know)\b|(?:i(?:'d| would) (?:like|love) to|let me) (?:hear|know|learn|understand)\b|"
+    r"(?:and |so |but )?(?:what|how) about|(?:anything|something|any)(?: else| more)? (?:more |else )?(?:about|on)\b|(?:it|that) would (?:help|be)\b|"
+    r"(?:and )?(?:the|your|that|this|those|these|a|an)\b(?!.*\b(?:is|are|was|were|do|does|did|have|has|can|could|will|would|must|may|should)\b))"
+)
+_BARE_WH = re.compile(r"^(?:what|how) about\b")
+_WH_FIRST = frozenset("what when where who whom whose which why how whether if".split())
 _PROBE = re.compile(
-    r"^(?:(?:(?:can|could|would|will) you )?(?:please |also |maybe |just )*(?:tell me|say|share|give me|explain|elaborate|expand|describe|talk|speak|clarify|walk me through|go into)\b(?: me)?"
-    r"(?: a (?:bit|little)| some(?:thing)?| any)?(?: more| further| details?| detail| else)*(?: (?:about|on|of|regarding|into|with|to))?"
-    r"|(?:and |so |but )?(?:what|how) about|what(?:'s| is| are| was|'re)(?: up| wrong| the matter| the (?:issue|problem|thing|story|deal|situation))?(?: with| about)?|how (?:is|are|was|were)|"
-    r"what do you mean (?:by|with|when)|(?:anything|something)(?: else| more)? (?:about|on)|is (?:it|this|that) (?:about|because of)|"
+    r"^(?:what(?:'s| is| are| was|'re)(?: up| wrong| the matter| the (?:issue|problem|thing|story|deal|situation))?(?: with| about)?|how (?:is|are|was|were)|"
+    r"what do you mean (?:by|with|when)|is (?:it|this|that) (?:about|because of)|"
     r"(?:are|is|were) (?:you|it|there) (?:worried|concerned|anxious|unsure|thinking|something|anything)(?: \w+){0,2} (?:about|with|of)|"
-    r"how (?:do|does|did) (?:you|it)(?: \w+){0,2} feel about|why (?:is|are|do|does|did|the|that|this)?|what kind of|what sort of|what type of|what role (?:do|does)|how important (?:is|are)|"
-    r"(?:do|does|did|is|are) (?=\w+ (?:\w+ )?(?:matter|bother|important|a problem|an issue|relevant|worry)))\b"
+    r"how (?:do|does|did) (?:you|it)(?: \w+){0,2} feel about|why (?:is|are|do|does|did|the|that|this)?|what kind of|what sort of|what type of|what role (?:do|does)|"
+    r"how important (?:is|are)|(?:do|does|did|is|are) (?=\w+ (?:\w+ )?(?:matter|bother|important|a problem|an issue|relevant|worry)))\b"
 )
 _NEGATION = re.compile(
     r"\b(?:not|no|never|don't|do not|doesn't|shouldn't|can't|cannot|won't|avoid|without|instead of|rather than|stop|skip|refrain|against|nor|neither|"
@@ -200,7 +236,16 @@ def _plain(message: str) -> str:
     text = _MARKUP.sub(" ", text.lower())
     if "(" in text or "[" in text:
         text = _BRACKETS.sub(" ", text)
-    return text
+    return _mend(text)
+
+
+def _mend(text: str) -> str:
+    """Mend typing errors, unless so many words would change that this is another language."""
+    words = _LETTERS.findall(text)
+    changed = {word: new for word in dict.fromkeys(words) if (new := mended(word)) != word}
+    if not changed or len(changed) > max(2, 0.6 * len(words)):
+        return text
+    return _LETTERS.sub(lambda found: changed.get(found[0], found[0]), text)
 
 
 def _foreign_letters(text: str) -> bool:
@@ -224,6 +269,9 @@ def _clauses_of(sentence: str) -> list[Clause]:
     if asked and (tag := _TAG.match(body)) and len(_WORD.findall(tag["body"])) >= 3:
         return [_tagged(tag["body"], body)]
     request = _request_rest(body)
+    if request is None and not asked:
+        unknown = _NOT_KNOWN.search(body)
+        request = unknown["rest"] if unknown else None
     if request is not None:
         if _MORE.match(request):
             return [_make("small_talk", body)]
@@ -236,7 +284,7 @@ def _clauses_of(sentence: str) -> list[Clause]:
         return [_make("dismissal", body)]
     if second := _SECOND_QUESTION.search(body):
         head, tail = body[: second.start()], body[second.end() :]
-        if _PLAIN_QUESTION.match(tail):
+        if _PLAIN_QUESTION.match(tail) and len(_WORD.findall(tail)) >= 4 and _ADDRESSES.search(tail):
             return [_statement(head), *_questions(tail, None, tail)]
     return [_statement(body)]
 
@@ -255,14 +303,14 @@ def _request_rest(body: str) -> str | None:
 
 
 def _statement(body: str) -> Clause:
-    if len(body) < 140 and _SENTIMENT.search(body) and not re.search(r"\b(?:could|should|try|suggest|recommend)\b", body):
+    if len(body) < 160 and _EMPATHY.match(body) and not _SUGGESTS.search(body):
         return _make("small_talk", body)
     return _make("statement", body)
 
 
 def _tagged(statement: str, whole: str) -> Clause:
     """Read "you rent the place, right?": a question about the user, unless it is about the speaker's own feelings."""
-    if _DISMISSAL.search(statement) or _FIRST_PERSON.search(statement):
+    if _DISMISSAL.search(statement) or re.match(r"(?:i|i'd|i'm|i'll|let's|we)\b(?! (?:right|correct))", statement):
         return _make("dismissal", whole)
     if re.match(r"^(?:that|this|it|sounds|must)\b", statement) and (
         _SENTIMENT.search(statement) or not _topic_words(statement)
@@ -296,12 +344,45 @@ def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
         kind: WhWord | None = wh if i == 0 else None
         if inner is not None and not _MORE.match(inner):
             text, kind = inner.strip(" ,:"), "request"
-        clauses.append(_make("question", text, kind, probe=bool(_PROBE.match(whole if i == 0 else part.strip()))))
+        clauses.append(_make("question", text, kind, probe=_probe_of(whole if i == 0 else part.strip(), text)))
     return clauses
 
 
-def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: bool = False) -> Clause:
-    words = tuple(_WORD.findall(text))
+_CONTRACTED = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am", "t": "not"}
+_HOSTS = frozenset("i you he she it we they that this there here what who where when how why which let".split())
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a text with contractions written out and genitives dropped."""
+    found: list[str] = _WORD.findall(text)
+    if "'" not in text:
+        return tuple(found)
+    words: list[str] = []
+    for word in found:
+        base, mark, rest = word.partition("'")
+        if not mark:
+            words.append(word)
+        elif rest == "t" and base.endswith("n"):
+            words += [_NEGATED.get(base, base[:-1]), "not"]
+        elif rest in _CONTRACTED and (rest != "s" or base in _HOSTS):
+            words += [base, _CONTRACTED[rest]]
+        else:
+            words.append(base)
+    return tuple(words)
+
+
+_NEGATED = {"can": "can", "won": "will", "shan": "shall"}
+
+
+def _probe_of(whole: str, text: str) -> Probe | None:
+    words = _WORD.findall(text)
+    if _MORE_ABOUT.match(whole):
+        return None if any(word in _WH_FIRST for word in words[:3]) and not _BARE_WH.match(text) else "more"
+    return "plain" if _PROBE.match(whole) else None
+
+
+def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None) -> Clause:
+    words = _words(text)
     if form == "question":
         if not words:
             return Clause("small_talk", text, ())

@@ -294,7 +294,7 @@ class FactTable:
         rows[:, 14] = scores[0].max()
         rows[:, 15] = min(len(read.content), 8) / 8
         rows[:, 16] = len(clause.words) <= 2
-        rows[:, 17] = clause.probe
+        rows[:, 17] = clause.probe is not None
         rows[:, 18] = unmatched
         return rows
 

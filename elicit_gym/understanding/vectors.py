@@ -31,12 +31,12 @@ class WordVectors:
     Args:
         tokens: words, and word pieces that begin with ``##``, the most frequent first.
         vectors: shape (V, 64), rows of length 1.
+        weights: shape (V,), how much each says in a sentence.
     """
 
-    def __init__(self, tokens: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def __init__(self, tokens: Sequence[str], vectors: NDArray[np.float32], weights: NDArray[np.float32]) -> None:
         count = len(tokens)
         self._row = {token: i for i, token in enumerate(tokens)}
-        weights = (np.log(2.0 + np.arange(count, dtype=np.float32)) / np.float32(np.log(2.0 + count))) ** 2
         # Unknown words get rows of their own behind the others; when these are full, the oldest are overwritten.
         self._vectors = np.concatenate([vectors, np.zeros((_NUM_UNKNOWN, DIMENSIONS), np.float32)])
         self._weighted = self._vectors * np.concatenate([weights, np.ones(_NUM_UNKNOWN, np.float32)])[:, None]
@@ -46,6 +46,10 @@ class WordVectors:
 
     def __contains__(self, word: str) -> bool:
         return word in self._row
+
+    def frequent_words(self, count: int) -> tuple[str, ...]:
+        """Return whole words of two letters or more, the most frequent first."""
+        return tuple([token for token in self._row if token.isalpha() and len(token) > 1][:count])
 
     def row(self, word: str) -> int:
         """Return the row of a lower-case word."""
@@ -57,7 +61,7 @@ class WordVectors:
         return self._vectors[self.row(word)].copy()
 
     def weight(self, word: str) -> float:
-        """Return how much a word says: 0 to 1, rarer is more."""
+        """Return how much a word says; some 0 for function words, some 1 for rare ones."""
         found = self._row.get(word)
         return self._weights[found] if found is not None else 1.0
 
@@ -108,5 +112,6 @@ def word_vectors() -> WordVectors:
     with (files("elicit_gym.understanding") / "vectors.npz").open("rb") as file, np.load(file) as stored:
         tokens = bytes(stored["tokens"]).decode("utf-8").split("\n")
         vectors = stored["vectors"].astype(np.float32)
+        weights = stored["weights"].astype(np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
-    return WordVectors(tokens, vectors)
+    return WordVectors(tokens, vectors, weights)
