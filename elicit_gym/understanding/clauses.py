@@ -12,7 +12,7 @@ from typing import Literal
 from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
 from elicit_gym.understanding.spelling import mended
 
-__all__ = ["MAX_WORDS_TO_LISTEN", "Clause", "ClauseForm", "WhWord", "split_clauses"]
+__all__ = ["MAX_WORDS_TO_LISTEN", "WH_WORDS", "Clause", "ClauseForm", "Probe", "WhWord", "split_clauses", "words_of"]
 
 ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclear"]
 WhWord = Literal[
@@ -352,7 +352,7 @@ _CONTRACTED = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would",
 _HOSTS = frozenset("i you he she it we they that this there here what who where when how why which let".split())
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text with contractions written out and genitives dropped."""
     found: list[str] = _WORD.findall(text)
     if "'" not in text:
@@ -382,7 +382,7 @@ def _probe_of(whole: str, text: str) -> Probe | None:
 
 
 def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None) -> Clause:
-    words = _words(text)
+    words = words_of(text)
     if form == "question":
         if not words:
             return Clause("small_talk", text, ())

@@ -1,15 +1,14 @@
 """Static word vectors: the meaning of a word as 64 numbers, looked up and never computed.
 
-`vectors.npz` is distilled from all-MiniLM-L6-v2 by `benchmarks/distil_word_vectors.py`: every whole word and word piece
-of its vocabulary goes through the model once, the results are reduced to 64 dimensions by principal components and
-stored as int8. A word's weight is the logarithm of its rank in that vocabulary, which is sorted by frequency.
+`vectors.npz` is distilled from all-MiniLM-L6-v2 by `benchmarks/distil_word_vectors.py`, stored as int8. The weighted mean
+of a sentence's words imitates what the model makes of the sentence.
 
 References:
     all-MiniLM-L6-v2 (Apache 2.0), https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2. Tulkens and van
     Dongen, "Model2Vec" (2024): static vectors by one pass over the vocabulary, principal components, Zipf weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import sqrt
@@ -17,7 +16,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIMENSIONS", "WordVectors", "word_vectors"]
+__all__ = ["DIMENSIONS", "WordVectors", "pieces_of", "word_vectors"]
 
 DIMENSIONS = 64
 
@@ -84,26 +83,32 @@ class WordVectors:
         if len(self._unknown) >= _NUM_UNKNOWN:
             self._unknown.clear()
         row = self._num_known + len(self._unknown)
-        pieces = self._pieces(word)
+        pieces = pieces_of(word, self._row)
         total = self._vectors[pieces].sum(axis=0) if pieces else np.zeros(DIMENSIONS, np.float32)
         self._vectors[row] = self._weighted[row] = total / max(float(np.linalg.norm(total)), 1e-6)
         self._unknown[word] = row
         return row
 
-    def _pieces(self, word: str) -> list[int]:
-        """Split an unknown word as the model's tokenizer does: the longest known piece first."""
-        rows: list[int] = []
-        start = 0
-        while start < len(word):
-            for end in range(min(len(word), start + _LONGEST_PIECE), start, -1):
-                row = self._row.get(word[start:end] if start == 0 else "##" + word[start:end])
-                if row is not None:
-                    rows.append(row)
-                    start = end
-                    break
-            else:
-                return []
-        return rows
+
+def pieces_of(word: str, rows: Mapping[str, int]) -> list[int]:
+    """Return the row of a word, or the rows of its pieces: the longest known one first, as the model's tokenizer splits.
+
+    Args:
+        word: in lower case.
+        rows: from word, or piece behind ``##``, to row.
+    """
+    found: list[int] = []
+    start = 0
+    while start < len(word):
+        for end in range(min(len(word), start + _LONGEST_PIECE), start, -1):
+            row = rows.get(word[start:end] if start == 0 else "##" + word[start:end])
+            if row is not None:
+                found.append(row)
+                start = end
+                break
+        else:
+            return []
+    return found
 
 
 @cache
