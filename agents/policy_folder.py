@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.rollout.storage import write_json
+from elicit_gym.json_files import write_json
 
 __all__ = ["CONFIG", "read_config", "save_policy"]
 

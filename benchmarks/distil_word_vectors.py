@@ -74,9 +74,10 @@ class Imitation:
         start = self._unit(torch.tensor((singles - singles.mean(axis=0)) @ self._axes))
         rank = np.arange(len(tokens))
         weights = (np.log(2.0 + rank) / np.log(2.0 + len(tokens))) ** 2
-        self.vectors, self.log_weights = start.clone().requires_grad_(), torch.tensor(
-            np.log(weights + 1e-3), dtype=torch.float32
-        ).requires_grad_()
+        self.vectors, self.log_weights = (
+            start.clone().requires_grad_(),
+            torch.tensor(np.log(weights + 1e-3), dtype=torch.float32).requires_grad_(),
+        )
         self._start, self._start_weights = start, self.log_weights.detach().clone()
         self._bag = self._bag_of(sentences)
         self._targets = self.reduced(targets)

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.common import write_result
 from elicit_gym.agents.local_policy import LocalPolicy
-from elicit_gym.offline.evaluation.metrics import load_encoder, micro_perplexity, progression
+from elicit_gym.offline.evaluation.metrics import load_encoder, progression_of_vectors
 from elicit_gym.offline.exports import read_published
 from elicit_gym.offline.model_input import encode_prompt
 from elicit_gym.offline.windows import Window
@@ -68,7 +68,7 @@ def package_loop(windows: list[Window], policy: LocalPolicy) -> tuple[float, flo
         loss, _, count = nll_loss_for_target(tokenizer, policy.model, context, window.action)
         log_probs.append(-loss * count)
         tokens.append(count)
-    return time.perf_counter() - start, micro_perplexity(log_probs, tokens) or math.nan, log_probs
+    return time.perf_counter() - start, math.exp(-sum(log_probs) / sum(tokens)), log_probs
 
 
 def ours(windows: list[Window], policy: LocalPolicy) -> tuple[float, float, list[float]]:
@@ -76,7 +76,7 @@ def ours(windows: list[Window], policy: LocalPolicy) -> tuple[float, float, list
     scored = policy.log_prob_batch([w.context for w in windows], [w.action for w in windows])
     seconds = time.perf_counter() - start
     log_probs = [s.total for s in scored]
-    return seconds, micro_perplexity(log_probs, [s.num_tokens for s in scored]) or math.nan, log_probs
+    return seconds, math.exp(-sum(log_probs) / sum(s.num_tokens for s in scored)), log_probs
 
 
 def measure_progression(windows: list[Window]) -> dict[str, Any]:
@@ -95,7 +95,8 @@ def measure_progression(windows: list[Window]) -> dict[str, Any]:
     encoder(["warm up"])
     start = time.perf_counter()
     encoder([text for texts in said for text in texts if text])
-    values = [value for texts in said if (value := progression(texts, encoder, k=5, gamma=0.5)) is not None]
+    moved = [progression_of_vectors(encoder(texts), k=5, gamma=0.5) for texts in said if all(texts)]
+    values = [value for value in moved if value is not None]
     our_seconds = time.perf_counter() - start
     return {
         "windows": len(windows),

@@ -36,9 +36,7 @@ class Rows(NamedTuple):
     groups: NDArray[np.str_]
 
 
-def fact_rows(
-    messages: Sequence[LabelledMessage], readers: dict[str, ScenarioReader]
-) -> Rows:
+def fact_rows(messages: Sequence[LabelledMessage], readers: dict[str, ScenarioReader]) -> Rows:
     """Compare each judged question with each fact whose label is known."""
     features, labels, groups = [], [], []
     for message in messages:
@@ -61,9 +59,7 @@ def _fact_labels(message: LabelledMessage, scenario: Scenario, place: int, count
     for fact in scenario.facts:
         said = fact.id in message.facts
         if place == 0:
-            if fact.id not in hanging:
-                yield said
-            elif said == (fact.id in met):
+            if fact.id not in hanging or said == (fact.id in met):
                 yield said
             elif fact.id in met and count == 1 and len(scenario.checklist[hanging[fact.id]].facts) == 1:
                 yield True

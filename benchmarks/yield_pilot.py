@@ -24,6 +24,7 @@ from elicit_gym.agents.training.awr import AWRConfig, train_awr
 from elicit_gym.agents.training.settings import TrainingSettings
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.evaluation.compare import compare
+from elicit_gym.json_files import write_json
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
@@ -34,7 +35,6 @@ from elicit_gym.offline.exports import read_published
 from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.load_windows import load_windows
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
-from elicit_gym.rollout.storage import write_json
 from elicit_gym.scenarios.load import load_scenarios
 from tests.smollm2 import smollm2_folder
 

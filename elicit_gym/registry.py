@@ -23,6 +23,7 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, targets: Mapping[str, str]) -> None:
         self.kind = kind
         self._targets = dict(targets)
+        self._builtin = frozenset(targets)
 
     def names(self) -> tuple[str, ...]:
         """Return every known name, sorted."""
@@ -49,6 +50,20 @@ class Registry(Generic[T]):
             )
         self._targets[name] = target
 
+    def unregister(self, name: str) -> None:
+        """Forget a name of your own.
+
+        Raises:
+            UnknownNameError: no such name.
+            SettingError: it is built in.
+        """
+        if name in self._builtin:
+            raise SettingError(
+                f"Unregistering the {self.kind} {name!r}: expected a name that was registered, got a built-in one."
+            )
+        self._check(name)
+        del self._targets[name]
+
     def make(self, name: str, kwargs: Mapping[str, Any] | None = None) -> T:
         """Make the part called `name` with these keyword arguments.
 
@@ -56,10 +71,7 @@ class Registry(Generic[T]):
             UnknownNameError: no such name.
             SettingError: it does not take these arguments.
         """
-        if name not in self._targets:
-            near = get_close_matches(name, self._targets, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise UnknownNameError(f"Unknown {self.kind} {name!r}.{hint} Available: {', '.join(self.names())}.")
+        self._check(name)
         module, _, attribute = self._targets[name].partition(":")
         factory = getattr(import_module(module), attribute)
         try:
@@ -67,6 +79,12 @@ class Registry(Generic[T]):
         except TypeError as error:
             raise SettingError(f"Making the {self.kind} {name!r} with {dict(kwargs or {})!r}: {error}.") from error
         return made
+
+    def _check(self, name: str) -> None:
+        if name not in self._targets:
+            near = get_close_matches(name, self._targets, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise UnknownNameError(f"Unknown {self.kind} {name!r}.{hint} Available: {', '.join(self.names())}.")
 
 
 USER_SIMULATORS: Registry[Any] = Registry(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.json_files import read_records
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.episodes import OfflineEpisode
 from elicit_gym.offline.windows import Window, window_from_row, window_to_row
@@ -44,19 +45,10 @@ def read_published(path: str | Path) -> Iterator[Window]:
     """Read windows from released JSON lines, of either kind.
 
     Raises:
-        StorageError: a line cannot be read; names it.
+        StorageError: there is no such file, or a line cannot be read; names it.
     """
-    with Path(path).open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                yield window_from_row(json.loads(line))
-            except (KeyError, TypeError, ValueError) as error:
-                raise StorageError(
-                    f"{path}:{number}: expected a released row with block_id, domain and messages, got "
-                    f"{type(error).__name__}: {error}. Fix the line."
-                ) from error
+    what = "a released row with block_id, domain and messages"
+    return read_records(Path(path), window_from_row, what=what)
 
 
 def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:

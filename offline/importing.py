@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.json_files import read_lines
 from elicit_gym.offline.schema import Dialogue, DialogueRole, DialogueTurn
 from elicit_gym.text import questions_in
 
@@ -123,19 +124,23 @@ def _read(path: Path) -> tuple[list[Line], int]:
     if kind in (".docx", ".pdf"):
         return _labelled(_document_text(path, kind))
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SettingError(f"Importing {path}: expected UTF-8 text, got {error.reason}. Convert the file.") from error
-    if kind == ".txt":
-        return _labelled(text)
-    try:
-        if kind == ".vtt":
-            return _webvtt(text)
-        if kind == ".srt":
-            return _subrip(text)
-        rows = _table(text) if kind == ".csv" else _json_rows(text, lines=kind == ".jsonl")
+        if kind in (".json", ".jsonl"):
+            rows = _json_rows(path, lines=kind == ".jsonl")
+        else:
+            text = path.read_text(encoding="utf-8-sig")
+            if kind == ".txt":
+                return _labelled(text)
+            if kind == ".vtt":
+                return _webvtt(text)
+            if kind == ".srt":
+                return _subrip(text)
+            rows = _table(text)
     except ImportError as error:
         raise MissingExtraError(f"Importing {kind} transcripts", "import") from error
+    except UnicodeDecodeError as error:
+        raise SettingError(f"Importing {path}: expected UTF-8 text, got {error.reason}. Convert the file.") from error
+    except StorageError as error:
+        raise SettingError(f"Importing {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingError(
             f"Importing {path}: expected a readable {kind} transcript, got {error}. Fix the file."
@@ -210,8 +215,8 @@ def _table(text: str) -> list[Mapping[str, Any]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def _json_rows(text: str, *, lines: bool) -> list[Mapping[str, Any]]:
-    value: Any = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else json.loads(text)
+def _json_rows(path: Path, *, lines: bool) -> list[Mapping[str, Any]]:
+    value: Any = [row for _, row in read_lines(path)] if lines else json.loads(path.read_bytes())
     if isinstance(value, dict):
         value = value.get("messages") or value.get("turns") or [value]
     if len(value) == 1 and isinstance(value[0], dict) and ("messages" in value[0] or "turns" in value[0]):

@@ -3,11 +3,13 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.json_files import parse_lines
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_dialogue
 
@@ -126,21 +128,14 @@ def _split_of(parents: Sequence[str]) -> str | None:
 
 def _rows(name: str, data: bytes) -> tuple[list[tuple[str, Any]], list[str]]:
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return [], [f"Reading {name}: expected UTF-8 text, got {error.reason}. Convert the file."]
-    try:
-        value = json.loads(text)
-    except ValueError:
-        rows: list[tuple[str, Any]] = []
-        problems = []
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                try:
-                    rows.append((f"{name}:{number}", json.loads(line)))
-                except ValueError as error:
-                    problems.append(f"{name}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
-        return rows, problems[:1] if not rows else problems
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        problems: list[str] = []
+        rows = [(f"{name}:{number}", row) for number, row in parse_lines(BytesIO(data), name, problems=problems)]
+        if rows:
+            return rows, problems
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        return [], [f"{name}:{line}: expected a JSON list or JSON lines, got text that does not parse ({error})."]
     values = value if isinstance(value, list) else [value]
     return [(f"{name}: dialogue {i}", row) for i, row in enumerate(values)], []
 

@@ -4,9 +4,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from elicit_gym.errors import UnknownNameError
+from elicit_gym.offline.annotate import make_reward
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, DialogueReward, FactualNovelty
-from elicit_gym.offline.entity_reader import EntityReader
+from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.schema import DOMAINS
 
@@ -55,8 +55,5 @@ def load_dataset(
     corpus = load_corpus(corpus_name, split, path=path)
     if domain != "all":
         corpus = corpus.filter(domain=domain)
-    if reward == "factual_novelty":
-        made: DialogueReward = FactualNovelty(reader=EntityReader(ner_model, cache=cache))
-    else:
-        made = DIALOGUE_REWARDS.make(reward) if isinstance(reward, str) else reward
+    made = make_reward(reward, ner_model=ner_model, cache=cache) if isinstance(reward, str) else reward
     return OfflineDataset.from_dialogues(corpus, made, gamma=gamma, published=published, name=dataset_id)

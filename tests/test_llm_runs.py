@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from elicit_gym.llm.cache import ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.rollout.storage import load_run
 from tests.fault_server import FAULTS, FaultServer
+from tests.processes import lines_in, start_cli, wait_for
 
 ENV = "elicit_gym/InfoQuestLLM-v0"
 DOUBLES = {
@@ -201,16 +200,11 @@ def test_compare_on_the_command_line_is_resumed_after_a_kill_and_replayed(tmp_pa
     with FaultServer(latency=0.02) as server:
         options = ["compare", "litellm:openai/tiny", *seat_options(server), "--repeats", "1", "--split", "test",
                    "--max-turns", "2", "--concurrency", "8", "--cache", "c.sqlite"]  # fmt: skip
-        process = subprocess.Popen(
-            [sys.executable, "-m", "elicit_gym.cli", *options, "--out", "run"], cwd=tmp_path,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process = start_cli(*options, "--out", "run", cwd=tmp_path)
         path = tmp_path / "run" / "episodes.jsonl"
-        deadline = time.monotonic() + 90
-        while time.monotonic() < deadline and (not path.exists() or path.read_bytes().count(b"\n") < 3):
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        wait_for(process, lambda: lines_in(path) >= 3)
+        process.kill()
+        process.communicate()
         before = path.read_bytes().split(b"\n")[:-1]
         done = cli(*options, "--out", "run", "--resume", cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -5,11 +5,9 @@ A model of 135 million parameters is no judge and no user. The point is that not
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +16,18 @@ import pytest
 
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.scenarios.load import BUNDLED
+from tests.processes import lines_in, start_cli, wait_for
 from tests.smollm2 import smollm2_folder
 
 pytestmark = pytest.mark.real_model
+
+
+def healthy(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=1).read()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +43,7 @@ def api_base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]  # fmt: skip
     server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "HF_HUB_OFFLINE": "1"})
     try:
-        for _ in range(240):
-            assert server.poll() is None, Path(log.name).read_text()[-2000:]
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1).read()
-                break
-            except OSError:
-                time.sleep(0.5)
+        wait_for(server, lambda: healthy(f"http://127.0.0.1:{port}/health"), seconds=240)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
@@ -64,27 +65,22 @@ def test_compare_finishes_is_resumed_after_a_kill_and_replays(api_base: str, tmp
     )
     model = str(smollm2_folder())
     options = [
-        sys.executable, "-m", "elicit_gym.cli", "compare", f"litellm:openai/{model}",
+        "compare", f"litellm:openai/{model}",
         "--env", "elicit_gym/InfoQuestLLM-v0", "--api-base", api_base, "--scenarios", "three.jsonl", "--repeats", "1",
         "--user-model", f"openai/{model}", "--user-api-base", api_base,
         "--judge-model", f"openai/{model}", "--judge-api-base", api_base,
         "--max-turns", "2", "--max-tokens", "16", "--concurrency", "2", "--cache", "cache.sqlite",
         "--prompts", "prompts",
     ]  # fmt: skip
-    process = subprocess.Popen(
-        [*options, "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = start_cli(*options, "--out", "run", cwd=tmp_path)
     path = tmp_path / "run" / "episodes.jsonl"
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None and not (path.exists() and b"\n" in path.read_bytes()):
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    wait_for(process, lambda: lines_in(path) >= 1, seconds=300)
+    process.kill()
+    process.communicate()
     before = path.read_bytes().split(b"\n")[:-1]
-    done = subprocess.run(
-        [*options, "--out", "run", "--resume"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    resumed = start_cli(*options, "--out", "run", "--resume", cwd=tmp_path)
+    _, errors = resumed.communicate()
+    assert resumed.returncode == 0, errors
     after = path.read_bytes().split(b"\n")[:-1]
     assert after[: len(before)] == before
     assert len({json.loads(line)["scenario_id"] for line in after}) == len(after) == 3
@@ -94,13 +90,8 @@ def test_compare_finishes_is_resumed_after_a_kill_and_replays(api_base: str, tmp
     finished = [record for record in records if record.failure is None]
     assert finished
     assert {u.seat for r in finished for t in r.episode.turns for u in t.usage} == {"policy", "user_simulator", "judge"}
-    replayed = subprocess.run(
-        [*options, "--cache-mode", "replay", "--out", "again"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert replayed.returncode == 0, replayed.stderr
+    replayed = start_cli(*options, "--cache-mode", "replay", "--out", "again", cwd=tmp_path)
+    _, errors = replayed.communicate()
+    assert replayed.returncode == 0, errors
     again = (tmp_path / "again" / "episodes.jsonl").read_bytes().split(b"\n")[:-1]
     assert sorted(again) == sorted(after)

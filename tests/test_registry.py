@@ -23,6 +23,19 @@ def test_registering() -> None:
         registry.register("other", "builtins")
 
 
+def test_unregistering_what_is_ones_own() -> None:
+    registry: Registry[object] = Registry("judge", {"scripted": "builtins:dict"})
+    registry.register("mine", "builtins:dict")
+    registry.unregister("mine")
+    assert registry.names() == ("scripted",)
+    registry.register("mine", "builtins:list")  # the name is free again
+    with pytest.raises(UnknownNameError, match="Unknown judge 'mime'. Did you mean 'mine'"):
+        registry.unregister("mime")
+    with pytest.raises(SettingError, match="Unregistering the judge 'scripted': expected a name that was registered"):
+        registry.unregister("scripted")
+    assert registry.names() == ("mine", "scripted")
+
+
 def test_wrong_arguments_are_a_setting_error() -> None:
     registry: Registry[object] = Registry("judge", {"scripted": "elicit_gym.judges.scripted:ScriptedJudge"})
     with pytest.raises(SettingError, match="Making the judge 'scripted' with"):

@@ -15,10 +15,10 @@ from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
 from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing
 from elicit_gym.agents.training.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
 from elicit_gym.reporting.progress import progress_bar
-from elicit_gym.rollout.storage import write_json
 
 __all__ = ["AWRConfig", "train_awr"]
 

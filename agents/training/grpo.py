@@ -10,12 +10,13 @@ from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.training.conversation_tokens import ConversationTokens
 from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length, end_token_id
 from elicit_gym.rollout.collect import DEFAULT_ENV
 from elicit_gym.rollout.lock_step import step_together
 from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
-from elicit_gym.rollout.storage import RunStore, write_json
+from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import make_env, sample_environment
 from elicit_gym.seeding import unit_seed
 

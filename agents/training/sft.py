@@ -10,9 +10,9 @@ from elicit_gym.agents.training.data import encode_windows
 from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
 from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError
+from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
-from elicit_gym.rollout.storage import write_json
 
 __all__ = ["train_sft"]
 

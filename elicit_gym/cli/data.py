@@ -1,19 +1,14 @@
 """The commands on offline data."""
 
-import json
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
-
-if TYPE_CHECKING:
-    from elicit_gym.offline.corpus import Corpus
-    from elicit_gym.offline.dialogue_rewards import DialogueReward
 
 __all__ = ["data_app"]
 
@@ -45,49 +40,6 @@ class ExportFormat(StrEnum):
     finetuning = "finetuning"
     huggingface = "huggingface"
     minari = "minari"
-
-
-def _corpus(name: str, path: Path | None, split: str | None, domain: str | None, commercial: bool) -> "Corpus":
-    from elicit_gym.offline.load_corpus import load_corpus
-
-    corpus = load_corpus(name, split, path=path).filter(domain=domain, commercial=commercial)
-    if not len(corpus):
-        raise SettingError(f"Loading the corpus {name!r}: expected dialogues that meet the conditions, got none.")
-    return corpus
-
-
-def _reward(
-    name: str,
-    ner_model: str,
-    cache: Path | None,
-    processes: int,
-    corpus: "Corpus",
-    published: bool,
-    spread: str = "local",
-    address: str | None = None,
-) -> "DialogueReward":
-    """Make the reward; read all entities first, in batches and with a bar, since they are what takes long."""
-    from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, FactualNovelty
-    from elicit_gym.offline.entity_reader import EntityReader
-    from elicit_gym.offline.merging import merge_turns
-    from elicit_gym.reporting.progress import progress_bar
-
-    if name != "factual_novelty":
-        return DIALOGUE_REWARDS.make(name)
-    on_ray = spread == "ray"
-    reader = EntityReader(ner_model, cache=cache, num_processes=processes, on_ray=on_ray, address=address)
-    # Enough texts at a time that several processes pay: a dialogue has some 170 turns.
-    chunk = 8 if processes == 1 and not on_ray else 64
-    with progress_bar("entities, dialogues", len(corpus), show=True) as advance:
-        for start in range(0, len(corpus), chunk):
-            part = corpus[start : start + chunk]
-            if published:
-                reader.warm(turn.utterance for dialogue in part for turn in dialogue.turns)
-            else:
-                reader.warm(turn.text for dialogue in part for turn in merge_turns(dialogue))
-            for _ in part:
-                advance()
-    return FactualNovelty(reader=reader)
 
 
 @data_app.command("list")
@@ -128,18 +80,20 @@ def stats_command(
     ] = None,
 ) -> None:
     """Print the paper's Tables 2, 4 and 5 for any corpus."""
+    from elicit_gym.json_files import write_json
+    from elicit_gym.offline.annotate import choose_dialogues, make_reward, read_entities_first
     from elicit_gym.offline.corpus_statistics import corpus_statistics, draw_statistics, window_statistics
     from elicit_gym.offline.dataset import OfflineDataset
     from elicit_gym.offline.tables import print_corpus_statistics, print_window_statistics
     from elicit_gym.offline.windows import WindowRules
-    from elicit_gym.rollout.storage import write_json
 
-    loaded = _corpus(corpus, path, split, domain, commercial)
+    loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
     loaded = loaded.shuffled() if shuffled else loaded
     described = corpus_statistics(loaded)
     print_corpus_statistics(described, loaded.name)
     with o.stoppable("Entities read so far are in the cache, if one was named."):
-        made = _reward(reward, ner_model, cache, processes, loaded, published)
+        made = make_reward(reward, ner_model=ner_model, cache=cache, num_processes=processes)
+        read_entities_first(made, loaded, published=published, progress=True)
         dataset = OfflineDataset.from_dialogues(loaded, made, gamma=gamma, published=published, name=loaded.name)
     rules = WindowRules()
     counts: Counter[str] = Counter()
@@ -162,8 +116,7 @@ def import_command(
     licence: Annotated[str | None, typer.Option("--licence", help="Their licence, e.g. 'CC BY 4.0'.")] = None,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed for you to review."""
-    from elicit_gym.offline.importing import import_transcript
-    from elicit_gym.offline.schema import dialogue_to_row
+    from elicit_gym.offline.import_files import import_transcripts, write_dialogues
     from elicit_gym.offline.tables import print_import_review
 
     roles: dict[str, str] = {}
@@ -172,14 +125,9 @@ def import_command(
         if not mark:
             raise SettingError(f"Importing: expected --role SPEAKER=elicitor or SPEAKER=respondent, got {entry!r}.")
         roles[speaker] = value
-    imported = [import_transcript(file, roles=roles, domain=domain, licence=licence) for file in files]
-    ids = Counter(transcript.dialogue.dialogue_id for transcript in imported)
-    if max(ids.values()) > 1:
-        raise SettingError(f"Importing: expected files of different names, got {ids.most_common(1)[0][0]!r} twice.")
+    imported = import_transcripts(files, roles=roles, domain=domain, licence=licence)
     print_import_review(list(zip(files, imported, strict=True)))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.dumps(dialogue_to_row(transcript.dialogue), ensure_ascii=False) for transcript in imported]
-    out.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    write_dialogues((transcript.dialogue for transcript in imported), out)
     lost = sum(t.characters_in - t.characters_out for t in imported)
     if lost:
         raise SettingError(f"Importing: expected every character kept, {lost} are missing. Please report the file.")
@@ -204,20 +152,17 @@ def build_command(
     address: o.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
-    from elicit_gym.offline.arrow import write_episodes
-    from elicit_gym.offline.episodes import episode_of_dialogue
-    from elicit_gym.rollout.storage import write_json
+    from elicit_gym.offline.annotate import build_dataset, choose_dialogues, make_reward, read_entities_first
 
-    o.check_backend(backend, address)
-    loaded = _corpus(corpus, path, split, domain, commercial)
+    on_ray = o.check_backend(backend, address)
+    loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
     with o.stoppable("Entities read so far are in the cache, if one was named; run the command again to go on."):
-        made = _reward(reward, ner_model, cache, processes, loaded, published, backend, address)
-        write_episodes((episode_of_dialogue(d, made, gamma=gamma, published=published) for d in loaded), out)
-    manifest: dict[str, Any] = {
-        "corpus": loaded.name, "split": split, "domain": domain, "commercial": commercial, "dialogues": len(loaded),
-        "reward": made.name, "gamma": gamma, "published": published,
-    }  # fmt: skip
-    write_json(out.with_suffix(".json"), manifest)
+        made = make_reward(
+            reward, ner_model=ner_model, cache=cache, num_processes=processes, on_ray=on_ray, address=address
+        )
+        read_entities_first(made, loaded, published=published, progress=True)
+        chosen = {"split": split, "domain": domain, "commercial": commercial}
+        build_dataset(loaded, made, out, gamma=gamma, published=published, chosen=chosen)
     typer.echo(f"{out}: {len(loaded)} episodes.")
 
 

@@ -58,10 +58,10 @@ def score_command(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for table9.json and its figure.")] = None,
 ) -> None:
     """Check the workers and print the paper's Table 9 with intervals and Krippendorff's alpha."""
+    from elicit_gym.json_files import write_json
     from elicit_gym.offline.human_eval.answers import check_workers, read_answers
     from elicit_gym.offline.human_eval.table import draw_human_evaluation, print_human_evaluation, score_ratings
     from elicit_gym.offline.human_eval.tasks import read_key
-    from elicit_gym.rollout.storage import write_json
 
     if not -1 <= min_agreement <= 1:
         raise SettingError(f"Scoring answers: expected --min-agreement between -1 and 1, got {min_agreement:g}.")

@@ -198,7 +198,7 @@ def models(
         raise SettingError(f"Opening a cache: expected mode 'read-write' or 'replay', got {cache_mode!r}. Choose one.")
     if cache is None and cache_mode == "replay":
         raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
-    store = ResponseCache(cache, cache_mode) if cache is not None and cache_mode != "off" else None  # type: ignore[arg-type]
+    store = ResponseCache(cache, cache_mode) if cache is not None else None  # type: ignore[arg-type]
     try:
         runtime = Runtime(
             concurrency=max(64, 6 * concurrency),
@@ -245,7 +245,7 @@ def ray_backend(
     from elicit_gym.rollout.ray_backend import RayBackend, connect
 
     connect(address)
-    kept = (str(cache.resolve()), cache_mode) if cache is not None and cache_mode != "off" else None
+    kept = (str(cache.resolve()), cache_mode) if cache is not None else None
     return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.report import write_report
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
 from elicit_gym.evaluation.usage import UsageRow, usage_table
-from elicit_gym.rollout.storage import write_json
+from elicit_gym.json_files import write_json
 from elicit_gym.types import Scenario
 
 __all__ = ["Comparison", "comparison_of"]

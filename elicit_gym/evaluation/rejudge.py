@@ -9,9 +9,9 @@ from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import by_policy
 from elicit_gym.judges.base import Judge, judge_all
-from elicit_gym.understanding.acts import reader_of
 from elicit_gym.statistics import cohen_kappa
 from elicit_gym.types import ItemKind, JudgeRequest, Scenario, Verdict
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["Rejudged", "rejudge"]
 

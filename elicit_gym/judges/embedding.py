@@ -8,7 +8,7 @@ import numpy as np
 
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.judges.reading import verdicts_of
-from elicit_gym.types import JudgeRequest, Scenario, Verdict
+from elicit_gym.types import JudgeRequest, Verdict
 from elicit_gym.understanding.acts import ScenarioReader
 from elicit_gym.understanding.clauses import Clause
 from elicit_gym.understanding.features import Encoder, Floats

@@ -7,13 +7,14 @@ from typing import Any
 from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
+from elicit_gym.json_files import write_json
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.policy import Policy, PolicyLike, SpendingPolicy, is_privileged
 from elicit_gym.registration import ENV_IDS
 from elicit_gym.reporting.progress import progress_bar
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
-from elicit_gym.rollout.storage import RunStore, write_json
+from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario

@@ -6,11 +6,9 @@ from typing import Any
 
 from elicit_gym.episode import Episode, EpisodeRecord, Turn
 from elicit_gym.errors import StorageError
-from elicit_gym.scenarios.jsonl import read_rows
+from elicit_gym.json_files import read_lines
 
 __all__ = ["load_published_chats", "policy_of_chats"]
-
-MAX_TURNS = 10
 
 
 def policy_of_chats(path: Path) -> str:
@@ -38,11 +36,8 @@ def load_published_chats(path: str | Path, opening_messages: Mapping[str, str]) 
         StorageError: a row cannot be read; names the first.
     """
     path = Path(path)
-    rows, problems = read_rows(path)
-    if problems:
-        raise StorageError(problems[0])
     records = []
-    for line, row in rows:
+    for line, row in read_lines(path):
         for k in (1, 2):
             try:
                 if row[f"evaluations{k}"]:

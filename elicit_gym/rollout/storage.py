@@ -1,34 +1,24 @@
 """A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line an episode, flushed as it finishes."""
 
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.rollout.manifest import check_same_settings
 
-__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "read_lines", "read_manifest", "write_json"]
-
-T = TypeVar("T")
+__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "read_manifest"]
 
 RETRIED_SOURCES = frozenset({"model", "budget"})
 """Failures that come from outside the conversation: a resumed run tries these units again."""
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON so that a kill leaves the old file or the new one, never half of it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
-
-
 class RunStore:
-    """Append records to a run's folder; a context manager.
+    """Append records to a run's folder.
 
     Args:
         folder: made if need be.
@@ -58,9 +48,8 @@ class RunStore:
             check_same_settings(
                 f"Resuming the run in {folder}", manifest, there, "Use the same settings, or choose another folder."
             )
-            records, good_bytes = _read_episodes(path)
-            if path.exists():
-                os.truncate(path, good_bytes)  # a half-written last line goes, and its episode is redone
+            advice = "Remove the line; its episode will be made again."
+            records = resume_records(path, EpisodeRecord.from_row, what="an episode", advice=advice)
             self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -90,14 +79,6 @@ class RunStore:
             self._file.close()
             self._file = None
 
-    def __enter__(self) -> "RunStore":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
     """Read a saved run: its records (the latest for each unit) and its manifest.
@@ -109,7 +90,8 @@ def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
     path = folder / "episodes.jsonl"
     if not path.exists():
         raise StorageError(f"Reading the run in {folder}: expected episodes.jsonl, got no such file. Check the path.")
-    records, _ = _read_episodes(path)
+    # The last line may be cut off: by a kill, or because the run is still under way.
+    records = read_records(path, EpisodeRecord.from_row, what="an episode", advice="Remove the line.", own=True)
     return list(_latest(records)), manifest
 
 
@@ -132,38 +114,3 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise StorageError(f"Reading {path}: expected JSON, got text that does not parse ({error}).") from error
     return manifest
-
-
-def read_lines(path: Path, convert: Callable[[Any], T], what: str, advice: str) -> tuple[list[T], int]:
-    """Read JSON lines; one that a kill cut off at the end does not count.
-
-    Args:
-        path: of the file; one that does not exist is empty.
-        convert: from a line's value; may raise KeyError, TypeError or ValueError.
-        what: a line is, for the error.
-        advice: for the error.
-
-    Returns:
-        What was made of the lines, and the number of bytes up to the end of the last whole line.
-
-    Raises:
-        StorageError: a whole line cannot be read.
-    """
-    if not path.exists():
-        return [], 0
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    found = []
-    for number, line in enumerate(data[:whole].splitlines(), 1):
-        try:
-            found.append(convert(json.loads(line)))
-        except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"{path}:{number}: expected {what}, got a line that cannot be read "
-                f"({type(error).__name__}: {error}). {advice}"
-            ) from error
-    return found, whole
-
-
-def _read_episodes(path: Path) -> tuple[list[EpisodeRecord], int]:
-    return read_lines(path, EpisodeRecord.from_row, "an episode", "Remove the line; its episode will be made again.")

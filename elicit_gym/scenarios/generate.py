@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
+from elicit_gym.json_files import parse_line, read_text, resume_records
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest
 from elicit_gym.scenarios.schema import problems_of_row
@@ -58,25 +59,15 @@ def read_personas(path: str | Path) -> list[str]:
     """Read personas: PersonaHub's JSON lines (``persona``, ``input persona`` or ``description``), or one a line.
 
     Raises:
-        SettingError: fewer than three different ones, or an unreadable file.
+        SettingError: fewer than three different ones.
+        StorageError: the file cannot be read.
     """
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(
-            f"Reading personas from {path}: expected a UTF-8 text file, got {error}. Check it."
-        ) from error
     personas: dict[str, None] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.strip()
         if text.startswith("{"):
-            try:
-                row = json.loads(text)
-            except ValueError as error:
-                raise SettingError(
-                    f"{path}:{number}: expected JSON or a plain persona, got {error}. Fix it."
-                ) from error
+            row = parse_line(text, f"{path}:{number}")
             text = next((str(row[k]).strip() for k in ("persona", "input persona", "description") if row.get(k)), "")
         if text:
             personas[text.rstrip(".")] = None
@@ -152,34 +143,29 @@ def generate_scenarios(
 
 def _append(path: Path, row: dict[str, Any]) -> None:
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.write(_line(row))
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     """Return what stands in all three files; drop half-written lines and rows that a kill left in some files only."""
-    tables: dict[str, dict[int, str]] = {}
-    for name in _FILES:
-        tables[name] = {}
-        for line in (folder / name).read_text(encoding="utf-8").splitlines() if (folder / name).exists() else ():
-            try:
-                tables[name][json.loads(line)["id"]] = line
-            except (ValueError, KeyError, TypeError):
-                continue
+    tables = {name: _read_rows(folder / name) for name in _FILES}
     whole = set.intersection(*(set(table) for table in tables.values()))
     for name, table in tables.items():
-        kept = "".join(table[row_id] + "\n" for row_id in sorted(whole))
-        if (folder / name).exists() and (folder / name).read_text(encoding="utf-8") != kept:
+        if set(table) != whole:
             temporary = folder / f"{name}.tmp"
-            temporary.write_text(kept, encoding="utf-8")
+            temporary.write_text("".join(_line(table[row_id]) for row_id in sorted(whole)), encoding="utf-8")
             temporary.replace(folder / name)
-    rejected = folder / "rejected.jsonl"
-    failed = (
-        {json.loads(line)["id"] for line in rejected.read_text(encoding="utf-8").splitlines()}
-        if rejected.exists()
-        else set()
-    )
-    messages = [json.loads(tables["seed_messages.jsonl"][row_id])["seed_message"] for row_id in sorted(whole)]
-    return whole | failed, [content_stems(message) for message in messages]
+    messages = [tables["seed_messages.jsonl"][row_id]["seed_message"] for row_id in sorted(whole)]
+    return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
+
+
+def _read_rows(path: Path) -> dict[int, dict[str, Any]]:
+    advice = "Remove the line; its row will be made again."
+    return dict(resume_records(path, lambda row: (int(row["id"]), row), what="a generated row", advice=advice))
 
 
 class _Maker:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import ScenarioError, SettingError
-from elicit_gym.scenarios.hub import published_folder
-from elicit_gym.scenarios.jsonl import read_rows
-from elicit_gym.scenarios.published import is_published_folder, load_published
+from elicit_gym.json_files import read_lines
 from elicit_gym.scenarios.derived import derived_scenario, rarity_of
+from elicit_gym.scenarios.hub import published_folder
+from elicit_gym.scenarios.published import is_published_folder, load_published
 from elicit_gym.scenarios.schema import is_written_out, problems_of_row, scenario_from_row
 from elicit_gym.types import Scenario
 
@@ -88,7 +88,8 @@ def _load(path: Path, stamp: tuple[Any, ...]) -> tuple[Scenario, ...]:
                 "Check the path."
             ]
         )
-    rows, problems = read_rows(path)
+    problems: list[str] = []
+    rows = list(read_lines(path, problems=problems))
     seen: dict[str, int] = {}
     for line, row in rows:
         problems += [f"{path}:{line}: {problem}" for problem in problems_of_row(row)]

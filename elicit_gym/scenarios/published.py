@@ -1,7 +1,7 @@
 """The published InfoQuest files: `seed_messages.jsonl`, `settings.jsonl`, `traits.jsonl`, joined by id.
 
-Rows are not in id order. The set has no disclosures and no cues; they are derived here, so that the scripted user and
-judge can play it too. How well derived cues agree with hand-written ones: `benchmarks/judge_agreement.py`.
+Rows are not in id order. The set has neither facts nor example questions; `elicit_gym.scenarios.derived` makes what its
+texts allow, so that the scripted user can play it too.
 
 References:
     `bryanlincoln/infoquest` on the Hugging Face hub (MIT). Differences: a scenario's id is ``<row id>-<1 or 2>``.
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import ScenarioError
+from elicit_gym.json_files import read_lines
 from elicit_gym.scenarios.derived import derived_scenario, rarity_of
-from elicit_gym.scenarios.jsonl import read_rows
 from elicit_gym.scenarios.schema import problems_of_row
 from elicit_gym.types import Scenario
 
@@ -41,10 +41,8 @@ def load_published(folder: Path) -> list[Scenario]:
     tables: dict[str, dict[Any, tuple[int, dict[str, Any]]]] = {}
     problems: list[str] = []
     for name in _FILES:
-        rows, unreadable = read_rows(folder / name)
-        problems += unreadable
         tables[name] = {}
-        for line, row in rows:
+        for line, row in read_lines(folder / name, problems=problems):
             if not isinstance(row, dict) or not isinstance(row.get("id"), int):
                 problems.append(f"{folder / name}:{line}: 'id' must be an integer, got {row!r:.60}. Fix the line.")
             else:

@@ -113,7 +113,10 @@ class ScenarioReader:
         advice = [scenario.checklist[i] for i in self.advice_items]
         self._advice = (
             AdviceTable(
-                [(*item.suggestions, *(() if item.suggestions else (plain_question(item.question),))) for item in advice],
+                [
+                    (*item.suggestions, *(() if item.suggestions else (plain_question(item.question),)))
+                    for item in advice
+                ],
                 [item.contrary for item in advice],
                 [(item.topic, plain_question(item.question)) for item in advice],
                 encode,

@@ -146,7 +146,9 @@ _REQUEST = re.compile(
     r"|(?:we|let's|let us)(?:'ll| should| need to| must| could| can)?(?: first| start by| begin with| talk about| look at)+(?: how| what| when| where| who| which| whether| if)"
     r")(?P<rest>.*)$"
 )
-_BEFORE_REQUEST = re.compile(r"^[^,]{3,120}(?:, (?:so |and |but )?| so | - | – )(?=(?:please |also )?(?:tell|let me|i'd|i would|i need|i want|i should|it'd|it would|it might|it may|could you|can you))")
+_BEFORE_REQUEST = re.compile(
+    r"^[^,]{3,120}(?:, (?:so |and |but )?| so | - | – )(?=(?:please |also )?(?:tell|let me|i'd|i would|i need|i want|i should|it'd|it would|it might|it may|could you|can you))"
+)
 _HELPS = re.compile(
     r"^(?:knowing|hearing|understanding|learning)\b(?P<rest>.*?)\b(?:would|will|could|might|helps?)\b.*$"
 )
@@ -321,7 +323,10 @@ def _tagged(statement: str, whole: str) -> Clause:
 
 def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
     """Cut a question into the questions that it is made of, each without examples and lead-in."""
-    if re.search(r"\b(?:bores?|bored) (?:me|us)\b|\bi (?:hate|refuse|dislike|don't care)\b|^(?:never|don't|do not|skip|forget|ignore)\b", body):
+    if re.search(
+        r"\b(?:bores?|bored) (?:me|us)\b|\bi (?:hate|refuse|dislike|don't care)\b|^(?:never|don't|do not|skip|forget|ignore)\b",
+        body,
+    ):
         return [_make("dismissal", whole)]
     parts: list[str] = []
     rest = body

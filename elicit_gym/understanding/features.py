@@ -123,9 +123,9 @@ class _Words:
                 if dice > _TYPO_DICE:
                     scores[at] = np.maximum(scores[at], 0.55 + 0.45 * dice)
         pointed = scores**4 * self._shares
-        return np.stack(
-            [np.maximum.reduceat(scores, self._starts), np.maximum.reduceat(pointed, self._starts)]
-        ).astype(np.float32)
+        return np.stack([np.maximum.reduceat(scores, self._starts), np.maximum.reduceat(pointed, self._starts)]).astype(
+            np.float32
+        )
 
 
 class _Exemplars:
@@ -321,9 +321,7 @@ class AdviceTable:
         self._contrary_clauses = [[_whole(sentence) for sentence in group] for group in contrary]
         named = [[_whole(topic) for topic in group] for group in topics]
         self._good, self._contrary = _Exemplars(self._good_clauses, encode), _Exemplars(self._contrary_clauses, encode)
-        self._good_words = _Words(
-            [[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)]
-        )
+        self._good_words = _Words([[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)])
         self._contrary_words = _Words([[c.words for c in group] for group in self._contrary_clauses])
         means = [encode(group).mean(axis=0) for group in named]
         self._topics = np.stack([mean / max(float(np.linalg.norm(mean)), 1e-6) for mean in means])

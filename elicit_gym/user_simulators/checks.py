@@ -2,8 +2,8 @@
 
 import re
 
-from elicit_gym.understanding.acts import reader_of
 from elicit_gym.types import UserTurn
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["mend_reply", "problem_of_reply"]
 

@@ -87,17 +87,51 @@ LEAVING = (
     "I have to go, we aren't getting anywhere.",
 )
 NOTHING_TO_TELL: Mapping[WhWord, tuple[str, ...]] = {
-    "how much": ("I couldn't put a figure on that.", "No amount that would matter here.", "I've never worked that out."),
-    "how many": ("I haven't counted, and it hardly matters.", "No number comes to mind there.", "I couldn't tell you how many."),
-    "how long": ("I couldn't say how long, it isn't the point.", "There's no fixed time for that.", "I never measured it."),
+    "how much": (
+        "I couldn't put a figure on that.",
+        "No amount that would matter here.",
+        "I've never worked that out.",
+    ),
+    "how many": (
+        "I haven't counted, and it hardly matters.",
+        "No number comes to mind there.",
+        "I couldn't tell you how many.",
+    ),
+    "how long": (
+        "I couldn't say how long, it isn't the point.",
+        "There's no fixed time for that.",
+        "I never measured it.",
+    ),
     "when": ("There's no particular time for that.", "No date that would matter here.", "I couldn't say when."),
     "where": ("No place in particular.", "The where doesn't play a part in this.", "Nowhere special."),
     "who": ("Nobody in particular.", "No one comes to mind there.", "There isn't anyone to name."),
     "which": ("None that I could name.", "No special one.", "It makes no difference which."),
-    "why": ("There's no special reason for that.", "I couldn't tell you why, it just is so.", "No reason that would help you."),
-    "how": ("In no special way.", "I couldn't describe that, it isn't where the trouble lies.", "The usual way, nothing to tell."),
-    "whether": ("No, nothing like that.", "Not that I know of.", "No, that doesn't play a part here.", "I don't think so, no."),
-    "what": ("Nothing special to say there.", "Nothing comes to mind on that.", "There's nothing to tell about that.", "Nothing that matters here."),
-    "request": ("There's not much to tell about that.", "Nothing worth telling on that.", "I've nothing to say about that."),
+    "why": (
+        "There's no special reason for that.",
+        "I couldn't tell you why, it just is so.",
+        "No reason that would help you.",
+    ),
+    "how": (
+        "In no special way.",
+        "I couldn't describe that, it isn't where the trouble lies.",
+        "The usual way, nothing to tell.",
+    ),
+    "whether": (
+        "No, nothing like that.",
+        "Not that I know of.",
+        "No, that doesn't play a part here.",
+        "I don't think so, no.",
+    ),
+    "what": (
+        "Nothing special to say there.",
+        "Nothing comes to mind on that.",
+        "There's nothing to tell about that.",
+        "Nothing that matters here.",
+    ),
+    "request": (
+        "There's not much to tell about that.",
+        "Nothing worth telling on that.",
+        "I've nothing to say about that.",
+    ),
 }
 """By what kind of answer the question wanted."""

@@ -62,9 +62,7 @@ class ScriptedUserSimulator:
     def _sentence(self, turn: UserTurn, pick: int) -> str:
         scenario = turn.scenario
         history = turn.history
-        read = understand(
-            history[-1].content, scenario, user_message=history[-2].content, disclosed=turn.disclosed
-        )
+        read = understand(history[-1].content, scenario, user_message=history[-2].content, disclosed=turn.disclosed)
         first = next(iter(read.questions), None)
         fact = _fact_to_tell(first, turn)
         if self.manner == "guarded":

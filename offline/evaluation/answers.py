@@ -1,16 +1,16 @@
 """What policies said to windows, kept line by line, so that a killed evaluation goes on where it was."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import SettingError
+from elicit_gym.json_files import resume_records, write_json
 from elicit_gym.offline.windows import Window, windows_sha256
 from elicit_gym.rollout.manifest import check_same_settings, prompt_hashes, run_facts
-from elicit_gym.rollout.storage import read_lines, read_manifest, write_json
+from elicit_gym.rollout.storage import read_manifest
 
 __all__ = ["Answer", "AnswerFile", "evaluation_manifest"]
 
@@ -91,8 +91,7 @@ class AnswerFile:
                 doing, manifest, there, "Use the same settings, or choose another folder.", _WHAT_MATTERS
             )
             advice = "Remove the line; the window will be answered again."
-            answers, whole = read_lines(self._path, lambda row: Answer(**row), "an answer", advice)
-            os.truncate(self._path, whole)
+            answers = resume_records(self._path, lambda row: Answer(**row), what="an answer", advice=advice)
             self._known = {(answer.policy, answer.index): answer for answer in answers}
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "manifest.json", dict(manifest))

@@ -1,13 +1,12 @@
-"""YIELD's metrics as plain functions on text and numbers."""
+"""Progression, and the encoder behind it."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoder", "load_encoder", "micro_perplexity", "progression", "progression_of_vectors", "turn_length_ratio"]
+__all__ = ["Encoder", "load_encoder", "progression_of_vectors"]
 
 Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
 """From texts to vectors, shape (n, D)."""
@@ -41,12 +40,18 @@ def load_encoder(model: str = "sentence-transformers/all-MiniLM-L12-v2") -> Enco
 
 
 def progression_of_vectors(vectors: NDArray[Any], k: int = 5, gamma: float = 0.5) -> float | None:
-    """Return how far each utterance moves from the k before it, on average; see `progression`.
+    """Return the Progression of a conversation: the decayed mean cosine distance of each utterance to the k before it.
 
     Args:
-        vectors: shape (L, D).
+        vectors: of the utterances, oldest first, shape (L, D).
         k: how many utterances back.
-        gamma: decay.
+        gamma: decay; with k = 1 and gamma = 1 the measure is symmetric.
+
+    Returns:
+        A number in [0, 2]; None for a conversation of k utterances or fewer (the public package returns 0).
+
+    References:
+        YIELD, Equation 5; Section 6.5.2 for k = 5 and gamma = 0.5.
     """
     length = len(vectors)
     if length <= k:
@@ -59,49 +64,3 @@ def progression_of_vectors(vectors: NDArray[Any], k: int = 5, gamma: float = 0.5
         similarity = unit[t - k : t][::-1] @ unit[t]  # (k,), nearest first
         total += float(weights @ (1.0 - similarity) / weights.sum())
     return total / (length - k)
-
-
-def progression(utterances: Sequence[str], encoder: Encoder, k: int = 5, gamma: float = 0.5) -> float | None:
-    """Return the Progression of a conversation: the decayed mean cosine distance of each utterance to the k before it.
-
-    Args:
-        utterances: oldest first; empty ones are left out, as in the public ``elicitation`` package.
-        encoder: from texts to vectors.
-        k: how many utterances back.
-        gamma: decay; with k = 1 and gamma = 1 the measure is symmetric.
-
-    Returns:
-        A number in [0, 2]; None for a conversation of k utterances or fewer (the public package returns 0).
-
-    References:
-        YIELD, Equation 5; Section 6.5.2 for k = 5 and gamma = 0.5.
-    """
-    said = [utterance for utterance in utterances if utterance]
-    if len(said) <= k:
-        return None
-    return progression_of_vectors(encoder(said), k, gamma)
-
-
-def turn_length_ratio(respondent_tokens: Sequence[int], elicitor_tokens: Sequence[int]) -> float | None:
-    """Return the mean length of the respondent's turns over that of the elicitor's, None without either.
-
-    References:
-        YIELD, Equation 6.
-    """
-    if not respondent_tokens or not elicitor_tokens or not sum(elicitor_tokens):
-        return None
-    return (sum(respondent_tokens) / len(respondent_tokens)) / (sum(elicitor_tokens) / len(elicitor_tokens))
-
-
-def micro_perplexity(log_probs: Sequence[float], num_tokens: Sequence[int]) -> float | None:
-    """Return exp of the mean negative log likelihood, pooled over all tokens before it is exponentiated.
-
-    Args:
-        log_probs: of each utterance, summed over its tokens, shape (n,).
-        num_tokens: shape (n,).
-
-    References:
-        YIELD, Section 5.1.
-    """
-    tokens = sum(num_tokens)
-    return math.exp(-sum(log_probs) / tokens) if tokens else None

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elicit_gym.json_files import write_json
 from elicit_gym.offline.evaluation.figures import REFERENCES, TITLES, draw_yield_figures, row_colours
 from elicit_gym.reporting.page import data_uri, pack, write_page
-from elicit_gym.rollout.storage import write_json
 from elicit_gym.statistics import Estimate
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Literal
 
 from elicit_gym.errors import SettingError, StorageError
-from elicit_gym.rollout.storage import read_lines
+from elicit_gym.json_files import read_records
 
 __all__ = ["Allocation", "Task", "allocate", "make_tasks", "read_key", "read_samples", "write_key"]
 
@@ -53,7 +53,8 @@ def read_samples(folder: Path) -> list[dict[str, Any]]:
     def convert(row: Any) -> dict[str, Any]:
         return {key: row[key] for key in ("block_id", "domain", "context", "said")}
 
-    rows, _ = read_lines(path, convert, "a window with what was said", "Evaluate again into another folder.")
+    advice = "Evaluate again into another folder."
+    rows = list(read_records(path, convert, what="a window with what was said", advice=advice)) if path.exists() else []
     if not rows:
         raise StorageError(
             f"Reading {path}: expected what policies said to windows, got nothing. "

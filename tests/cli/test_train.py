@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM
 from elicit_gym.agents.policy_folder import save_policy
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.commands import command
-from tests.offline.evaluation.test_evaluate import MINILM
+from tests.minilm import MINILM
 
 
 @pytest.fixture(scope="module")

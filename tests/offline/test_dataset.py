@@ -36,10 +36,9 @@ from elicit_gym.offline.schema import Dialogue, DialogueTurn
 from elicit_gym.offline.windows import WindowRules, make_windows, system_line, window_to_row
 from elicit_gym.types import Message
 from tests.conftest import SHARED
+from tests.offline.samples import FOLDER, needs_sample
 
-FOLDER = SHARED / "yield-v1-small1pct"
 FINETUNING = SHARED / "yield-v1-small1pct-finetuning"
-needs_sample = pytest.mark.skipif(not FOLDER.is_dir(), reason="the sample data in ../shared is not on this machine")
 
 
 def dialogue(script: str, **more: Any) -> Dialogue:

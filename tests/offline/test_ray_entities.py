@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import ray
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import load_corpus, ray_entities
 from elicit_gym.offline.entity_reader import EntityReader
-
-ray = pytest.importorskip("ray")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,11 +1,7 @@
 """Many episodes: the same records however they are made, attributed failures, saved, resumed."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,10 +9,13 @@ import pytest
 from elicit_gym import EpisodeRecord, collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.errors import ManifestMismatchError, SettingError, StorageError
+from elicit_gym.json_files import UnfinishedLineWarning
 from elicit_gym.registry import JUDGES, USER_SIMULATORS
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
+from tests.processes import lines_in, start_cli, wait_for
+from tests.rollout.players import Chooser, run
 
 IDS = ["00-a", "00-b", "07-a", "11-b"]
 
@@ -92,8 +91,8 @@ def test_other_failures_are_attributed_too(kwarg: str, source: str) -> None:
     try:
         records = collect_episodes(load_policy("ask-one"), env_kwargs={kwarg: "broken"}, scenario_ids=IDS)
     finally:
-        USER_SIMULATORS._targets.pop("broken")
-        JUDGES._targets.pop("broken")
+        USER_SIMULATORS.unregister("broken")
+        JUDGES.unregister("broken")
     assert {record.failure.source for record in records if record.failure} == {source}
     assert len(records) == len(IDS)
 
@@ -118,7 +117,8 @@ def test_resume_skips_what_is_there_and_redoes_a_half_written_line(tmp_path: Pat
     full = path.read_bytes()
     kept = full.splitlines(keepends=True)
     path.write_bytes(b"".join(kept[:3]) + kept[3][:40])
-    again = collect_episodes(load_policy("random"), scenario_ids=IDS, repeats=2, out=folder, resume=True)
+    with pytest.warns(UnfinishedLineWarning, match=r"episodes\.jsonl:4"):
+        again = collect_episodes(load_policy("random"), scenario_ids=IDS, repeats=2, out=folder, resume=True)
     assert again == whole
     assert path.read_bytes() == full
 
@@ -171,18 +171,17 @@ class Slow:
 
 def test_a_killed_run_resumes_and_loses_nothing(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    command = [sys.executable, "-m", "elicit_gym.cli", "compare", "slow:Slow", "--repeats", "1", "--out", "run"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arguments = ["compare", "slow:Slow", "--repeats", "1", "--out", "run"]
+    process = start_cli(*arguments, cwd=tmp_path)
     path = tmp_path / "run" / "episodes.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not path.exists() or path.read_bytes().count(b"\n") < 3):
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    wait_for(process, lambda: lines_in(path) >= 3)
+    process.kill()
+    process.communicate()
     before = path.read_bytes().split(b"\n")[:-1]
     assert 3 <= len(before) < 80
-    done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    again = start_cli(*arguments, "--resume", cwd=tmp_path)
+    _, errors = again.communicate()
+    assert again.returncode == 0, errors
     after = path.read_bytes().split(b"\n")[:-1]
     assert after[: len(before)] == before
     units = [(row["scenario_id"], row["repeat"]) for row in map(json.loads, after)]
@@ -191,12 +190,9 @@ def test_a_killed_run_resumes_and_loses_nothing(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_a_run_cleanly(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    command = [sys.executable, "-m", "elicit_gym.cli", "compare", "slow:Slow", "--concurrency", "4", "--out", "run"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start_cli("compare", "slow:Slow", "--concurrency", "4", "--out", "run", cwd=tmp_path)
     path = tmp_path / "run" / "episodes.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not path.exists() or path.read_bytes().count(b"\n") < 3):
-        time.sleep(0.05)
+    wait_for(process, lambda: lines_in(path) >= 3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -218,3 +214,11 @@ def test_policies_that_are_none_and_wrong_numbers() -> None:
         collect_episodes(load_policy("naive"), "CartPole-v1")
     with pytest.raises(SettingError, match="Nothing"):
         collect_episodes(load_policy("naive"), "elicit_gym/Nothing-v0")
+
+
+def test_records_need_not_be_kept(tmp_path: Path) -> None:
+    kept = run(Chooser(), 4)
+    assert run(Chooser(), 4, out=tmp_path / "run", keep=False) == []
+    assert sorted(load_run(tmp_path / "run")[0], key=lambda r: r.unit) == sorted(kept, key=lambda r: r.unit)
+    with pytest.raises(SettingError, match="Give out"):
+        run(Chooser(), 4, keep=False)

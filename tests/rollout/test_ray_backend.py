@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import ray
 
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
@@ -19,10 +20,9 @@ from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.ray_backend import RayBackend, connect
 from elicit_gym.types import ChatHistory
 from tests.fault_server import FaultServer
+from tests.rollout.players import Chooser
 from tests.rollout.test_collect import lines
-from tests.rollout.test_concurrency import Chooser
 
-ray = pytest.importorskip("ray")
 IDS = ["00-a", "00-b", "07-a", "11-b"]
 
 

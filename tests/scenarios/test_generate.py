@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from elicit_gym.errors import FatalModelError, SettingError
+from elicit_gym.errors import FatalModelError, SettingError, StorageError
+from elicit_gym.json_files import UnfinishedLineWarning
 from elicit_gym.llm.scripted import ScriptedChatModel
 from elicit_gym.llm.types import ChatRequest
 from elicit_gym.scenarios.generate import draw_triples, generate_scenarios, read_personas
@@ -62,7 +63,8 @@ def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
         file.write('{"id": 2, "seed_message": "half a row"}\n{"id": 3, "se')
     writer = Writer()
     writer.openings = 2
-    result = generate_scenarios(ScriptedChatModel(writer), PERSONAS, part, count=4, seed=1)
+    with pytest.warns(UnfinishedLineWarning, match=r"seed_messages\.jsonl:4"):
+        result = generate_scenarios(ScriptedChatModel(writer), PERSONAS, part, count=4, seed=1)
     assert result.num_made == 4
     assert writer.settings == 4  # two scenarios for each of the two that were missing
     for name in ("seed_messages.jsonl", "settings.jsonl", "traits.jsonl"):
@@ -115,9 +117,9 @@ def test_personas_files(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="expected at least 3 different ones, got 2"):
         read_personas(path)
     path.write_text("{bad\n", encoding="utf-8")
-    with pytest.raises(SettingError, match="personas.jsonl:1: expected JSON"):
+    with pytest.raises(StorageError, match="personas.jsonl:1: expected one JSON value"):
         read_personas(path)
-    with pytest.raises(SettingError, match="No such file"):
+    with pytest.raises(StorageError, match="No such file"):
         read_personas(tmp_path / "nowhere")
 
 

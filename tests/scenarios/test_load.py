@@ -49,7 +49,7 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(items=[*ROWS[1]["items"][:4], 3]), "'items' 5 must be an object, got 3"),
         (broken(id="00-a"), "'id' must be unique, got '00-a' as in line 1"),
         ([1], "the row must be a JSON object, got [1]"),
-        ("{not json", "expected one JSON object, got text that does not parse"),
+        ("{not json", "expected one JSON value on the line, got text that does not parse"),
     ],
 )
 def test_a_broken_line_is_named_with_what_was_found(tmp_path: Path, row: Any, problem: str) -> None:
@@ -76,7 +76,7 @@ def test_a_sound_file_loads_with_crlf_and_blank_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("make", "problem"), [
     (lambda path: None, "No such file"),
-    (lambda path: path.write_bytes(b"\xff\xfe"), "expected UTF-8 text"),
+    (lambda path: path.write_bytes(b'{"a": "\xc3("}\n'), "mine.jsonl:1: expected UTF-8 text"),
     (lambda path: path.write_text(""), "expected at least one scenario, got an empty file"),
     (lambda path: path.mkdir(), "expected a JSON lines file or a folder with settings.jsonl"),
 ])  # fmt: skip

