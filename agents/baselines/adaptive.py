@@ -13,8 +13,9 @@ LAST_QUESTION = "Is there anything else that I should know?"
 
 _NOTHING_TO_SAY = re.compile(
     r"\b(?:nothing|no (?:special|particular|one|reason|amount|number)|not that i know|that's what i said|"
-    r"i've just told|i couldn't)"
+    r"i've just told|i couldn't|how do you mean|i don't (?:follow|understand)|lost me)"
 )
+_REPEATS = re.compile(r"\b(?:as i said|like i told you|i mentioned (?:it|that)|again,|already (?:said|told))")
 
 
 class Adaptive:
@@ -54,7 +55,7 @@ def _question(heard: Sequence[str], said: Sequence[str]) -> str:
     if not _was_said(problem.question, said):
         return problem.question
     follow_up = next(_matching(FOLLOW_UPS, heard[-1:], said), None)
-    if follow_up:
+    if follow_up and not _REPEATS.search(heard[-1]):
         return follow_up
     subject = next(_matching(SUBJECTS, heard, said), None)
     topic = next(_open_topics(heard, said), None)

@@ -47,7 +47,7 @@ _KIN = (
     "son|daughter|husband|wife|niece|nephew|granddaughter|grandson|fiancé"
 )
 _MATES = "colleague|workmate|mate|friend|apprentice|trainee|intern|assistant|deputy|helper|partner"
-_AUTHORITY = "council|board|authority|committee|ministry|association|union|management|bank|insurer|court|office"
+_AUTHORITY = "council|authority|committee|ministry|association|union|management|bank|insurer|court|office"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 
 TOPICS = (
@@ -88,7 +88,7 @@ FOLLOW_UPS = (
     _rule(r"versions|copies|two lists", "Which one is the valid one?"),
     _rule(r"only (?:two|three|four|five)|(?:two|three|four) .{3,20} and (?:six|seven|eight|nine|ten)\b",
           "How do you manage with so few?"),
-    _rule(r"needs? an?\b|too hard for|beyond me", "Could it be done in a simpler way?"),
+    _rule(r"too (?:hard|difficult)|beyond me", "Could it be done in a simpler way?"),
     _rule(r"no pets|may not keep|can't keep", "Who nearby could take it in?"),
     # People who want something, or do not.
     _rule(r"complain|object\b|sues?\b|to court|quarrel|reject|against", "What would they accept?"),
@@ -109,7 +109,7 @@ FOLLOW_UPS = (
     _rule(r"diabet|allerg|prescri|specialist", "What would the health insurance pay for?"),
     _rule(r"stammer|nerv|panic|stage fright|freeze", "What helps you when that happens?"),
     _rule(r"for a (?:colleague|friend)|surprise|farewell", "What do they like, and what can't they stand?"),
-    _rule(r"nights?\b", "What happens at night?"),
+    _rule(r"(?<!good )nights?\b", "What happens at night?"),
     # Plans.
     _rule(r"(exam|audit|inspection|test)\b", "What will the {} be about?"),
     _rule(r"concert|recital|performance", "What is on the programme?"),
