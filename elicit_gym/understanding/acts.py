@@ -143,7 +143,7 @@ class ScenarioReader:
             facts = self.facts_asked(clause)
             if self._is_list(clause):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
-            advice, contrary = self.advice_given(clause)
+            advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
             kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
             best = facts[0][1] if facts else 0.0
             kept = tuple([(f, c) for f, c in facts[:2] if c >= SECOND_SHARE * best]) if kind == "ask" else ()

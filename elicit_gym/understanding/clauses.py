@@ -40,6 +40,7 @@ class Clause:
         negated: whether a negation rules the clause ("never", "don't", "rather than").
         probe: ``more`` for a clause that only asks to hear more of something ("tell me more about X", "what about X?",
             "X?"); ``plain`` for one whose frame says nothing by itself ("what is X", "how do you feel about X").
+        suggests: whether a question may be a suggestion in disguise ("Why not ...?", "Have you thought of ...?").
     """
 
     form: ClauseForm
@@ -48,6 +49,7 @@ class Clause:
     wh: WhWord | None = None
     negated: bool = False
     probe: Probe | None = None
+    suggests: bool = False
 
 
 _LETTERS = re.compile(r"(?<![\w'])[a-z]+(?![\w'])")
@@ -104,6 +106,11 @@ _EMPATHY = re.compile(
     r"awful|terrible|exhausting|tiring|amazing|beautiful|brave|understandable|daunting|natural|normal|pressure|a lot|challeng\w*|worry\w*)\b)|sounds\b|"
     r"(?:that )?must (?:be|feel)|you(?:'re| are) (?:right|not alone|doing|brave|clearly|not the only)|no wonder|congrat\w*|good luck|thank\w*|sorry|wow|"
     r"well done|don't worry|of course|no problem|take your time|let's (?:see|sort|figure|work|get|start|take a look)|we'll|welcome|absolutely|certainly)"
+)
+_SUGGESTING_QUESTION = re.compile(
+    r"\b(?:why (?:not|don't)|how about|what about|what if|have you (?:thought|considered|tried|looked)|did you (?:think|consider|try)|"
+    r"(?:could|can|would|might|should|will|couldn't|can't|wouldn't) (?:you|we|it|they|he|she|the|your|that|this|there)|"
+    r"is it an option|is there (?:a way|any way)|do you think you|suggest|recommend|instead|let's)\b"
 )
 _SUGGESTS = re.compile(
     r"\b(?:could|should|try|suggest|recommend|advise|consider|might want|ought|better|instead|need to|have to|i'd (?:put|use|go|start|buy|ask|make|take|"
@@ -394,7 +401,8 @@ def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe
         if not _sounds_english(words, asking=wh is None):
             return Clause("unclear", text, words)
         wh = _wh_of(words, wh)
-    return Clause(form, text, words, wh, bool(_NEGATION.search(text)), probe)
+    suggests = form == "question" and bool(_SUGGESTING_QUESTION.search(text))
+    return Clause(form, text, words, wh, bool(_NEGATION.search(text)), probe, suggests)
 
 
 def _wh_of(words: tuple[str, ...], given: WhWord | None) -> WhWord:

@@ -321,8 +321,13 @@ class AdviceTable:
         self._contrary_clauses = [[_whole(sentence) for sentence in group] for group in contrary]
         named = [[_whole(topic) for topic in group] for group in topics]
         self._good, self._contrary = _Exemplars(self._good_clauses, encode), _Exemplars(self._contrary_clauses, encode)
-        self._good_words = _Words([[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)])
-        self._contrary_words = _Words([[c.words for c in group] for group in self._contrary_clauses])
+        # Good and contrary ones in one table, so that a word is looked up once: first the good groups, then the others.
+        self._words = _Words(
+            [
+                *[[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)],
+                *[[c.words for c in group] for group in self._contrary_clauses],
+            ]
+        )
         means = [encode(group).mean(axis=0) for group in named]
         self._topics = np.stack([mean / max(float(np.linalg.norm(mean)), 1e-6) for mean in means])
 
@@ -341,10 +346,9 @@ class AdviceTable:
         unmatched = 0.0
         if read.content:
             shares = read.weights / (read.weights.sum() + np.float32(1e-6))
-            covers = np.stack([self._good_words.match(word)[0] for word in read.content])
-            cover_good = shares @ covers
-            cover_contrary = shares @ np.stack([self._contrary_words.match(word)[0] for word in read.content])
-            unmatched = float(((1.0 - covers) * read.weights[:, None]).min(axis=1).max())
+            covers = np.stack([self._words.match(word)[0] for word in read.content])
+            cover_good, cover_contrary = np.split(shares @ covers, 2)
+            unmatched = float(((1.0 - covers[:, :count]) * read.weights[:, None]).min(axis=1).max())
         overlap_good = self._good.overlap(read.stems, read.mass)
         overlap_contrary = self._contrary.overlap(read.stems, read.mass)
         rows = np.empty((count, len(ADVICE_FEATURES)), dtype=np.float32)
