@@ -30,27 +30,34 @@ Floats = NDArray[np.float32]
 
 
 class Rows(NamedTuple):
-    """Training rows: features (N, F), labels (N,), and the scenario of each."""
+    """Training rows: features (N, F), labels (N,), the scenario of each, and whether a checklist item hangs on it."""
 
     features: Floats
     labels: NDArray[np.bool_]
     groups: NDArray[np.str_]
+    counts: NDArray[np.bool_]
 
 
 def fact_rows(messages: Sequence[LabelledMessage], readers: dict[str, ScenarioReader]) -> Rows:
     """Compare each judged question with each fact whose label is known."""
-    features, labels, groups = [], [], []
+    features, labels, groups, counts = [], [], [], []
     for message in messages:
         reader = readers[message.scenario_id]
+        hanging = [
+            any(fact.id in item.facts for item in reader.scenario.checklist if item.kind == "ask")
+            for fact in reader.scenario.facts
+        ]
         questions = [c for c in split_clauses(message.message) if c.form == "question"]
         for place, clause in enumerate(questions[: 2 if len(questions) <= 3 else 1]):
             rows = reader.fact_features(clause)
-            for row, label in zip(rows, _fact_labels(message, reader.scenario, place, len(questions)), strict=True):
+            known = _fact_labels(message, reader.scenario, place, len(questions))
+            for row, label, hangs in zip(rows, known, hanging, strict=True):
                 if label is not None:
                     features.append(row)
                     labels.append(label)
                     groups.append(message.scenario_id)
-    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups))
+                    counts.append(hangs)
+    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups), np.array(counts))
 
 
 def _fact_labels(message: LabelledMessage, scenario: Scenario, place: int, count: int) -> Iterator[bool | None]:
@@ -89,7 +96,8 @@ def advice_rows(messages: Sequence[LabelledMessage], readers: dict[str, Scenario
                 features.append(stacked[c, k])
                 labels.append(message.items[i])
                 groups.append(message.scenario_id)
-    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups))
+    everything = np.ones(len(labels), dtype=bool)
+    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups), everything)
 
 
 def _model() -> Any:
@@ -155,7 +163,7 @@ def main() -> None:
             ("fact", fact_rows(messages, readers), FACT_FEATURES),
             ("advice", advice_rows(messages, readers), ADVICE_FEATURES),
         ):
-            threshold, kappa = best_threshold(cross_validated(rows), rows.labels)
+            threshold, kappa = best_threshold(cross_validated(rows)[rows.counts], rows.labels[rows.counts])
             print(f"{prefix}{kind}: {len(rows.labels)} rows, {int(rows.labels.sum())} yes; kappa {kappa} at {threshold}")
             stored[prefix + kind] = fit(rows, names, threshold)
     TARGET.write_text(json.dumps(stored), encoding="utf-8")
