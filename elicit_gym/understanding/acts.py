@@ -177,7 +177,9 @@ class ScenarioReader:
         rows = self._advice.features(clause)
         scorer = scorers()[self._scorers_prefix + "advice"]
         scores = scorer(rows)
-        met = [(i, float(s)) for i, s in zip(self.advice_items, scores, strict=True) if s >= scorer.threshold]
+        # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
+        best = int(scores.argmax())
+        met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
         near = bool((rows[:, :2].max(axis=1) >= 0.7).any())
         return tuple(met), near and not met
 
