@@ -33,6 +33,8 @@ MAX_FACTS_IN_QUESTION = 3
 MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
+MIN_WORDS_OF_COPY = 4
+COPIED_SHARE = 0.8
 BORROWED, SURE = 0.6, 0.85
 """Confidence that a question needs when all of its topic words are the user's own; more where its frame says nothing."""
 SECOND_SHARE = 0.6
@@ -132,6 +134,8 @@ class ScenarioReader:
         }
         self.read = lru_cache(maxsize=1_024)(self._read)
         self.heard = lru_cache(maxsize=1_024)(self._heard)
+        self.understand = lru_cache(maxsize=1_024)(self._understand)
+        self.disclosed_in = lru_cache(maxsize=1_024)(self._disclosed_in)
 
     def _read(self, message: str) -> tuple[tuple[DialogueAct, Clause, frozenset[str]], ...]:
         """Read a message by itself; each act with its clause and the stems of its topic words."""
@@ -200,7 +204,7 @@ class ScenarioReader:
         told = [stems for fact in disclosed for stems in self._told.get(fact, ())]
         return self._hints.union(self._opening, content_stems(user_message), *told)
 
-    def understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
+    def _understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
         """Read one message of the agent's.
 
         Args:
@@ -213,20 +217,23 @@ class ScenarioReader:
             return Understanding((), 0)
         heard = self.heard(user_message, disclosed)
         num_words = sum([len(clause.words) for _, clause, _ in read])
-        copied = num_words >= 4 and any(
-            _is_copy(read, text) for text in (user_message, self.scenario.opening_message) if text
-        )
+        copied = False
+        if num_words >= MIN_WORDS_OF_COPY:
+            said = frozenset([word for _, clause, _ in read for word in clause.words])
+            copied = any(_is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
         return Understanding(
             tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), num_words
         )
 
-    def disclosed_in(self, text: str) -> frozenset[FactId]:
+    def _disclosed_in(self, text: str) -> frozenset[FactId]:
         """Return the ids of the facts that this message of the user's gives away (70 % of a disclosure's content)."""
         stems = content_stems(text)
         return frozenset(
-            fact
-            for fact, disclosures in self._told.items()
-            if any(told and len(told & stems) >= max(2, -(-len(told) * 7 // 10)) for told in disclosures)
+            [
+                fact
+                for fact, disclosures in self._told.items()
+                if any(len(told & stems) >= max(2, -(-len(told) * 7 // 10)) for told in disclosures if told)
+            ]
         )
 
 
@@ -252,10 +259,8 @@ def _in_context(
     return act
 
 
-def _is_copy(read: Iterable[tuple[DialogueAct, Clause, frozenset[str]]], text: str) -> bool:
-    said = {word for _, clause, _ in read for word in clause.words}
-    heard = _words_of(text)
-    return len(said) >= 4 and len(said & heard) >= 0.8 * len(said)
+def _is_copy(said: frozenset[str], text: str) -> bool:
+    return len(said) >= MIN_WORDS_OF_COPY and len(said & _words_of(text)) >= COPIED_SHARE * len(said)
 
 
 @lru_cache(maxsize=4_096)

@@ -50,7 +50,7 @@ def static_encoder(clauses: Sequence[Clause]) -> Floats:
 
 def content_words(words: Iterable[str]) -> list[str]:
     """Return the words that carry a topic, each once, in order."""
-    return [word for word in dict.fromkeys(words) if word not in FUNCTION_WORDS and word not in _GENERIC]
+    return [w for w in dict.fromkeys(words) if w not in FUNCTION_WORDS and w not in _GENERIC and not w.isdigit()]
 
 
 def _trigrams(word: str) -> frozenset[str]:

@@ -77,6 +77,8 @@ class WordVectors:
         return total / np.float32(norm) if norm > 0 else total
 
     def _row_of_unknown(self, word: str) -> int:
+        if word.isdigit():
+            return self._row["number"]
         row = self._unknown.get(word)
         if row is not None:
             return row
