@@ -3,6 +3,7 @@
 The scripted user and the scripted judge read the same `Understanding`, so that they cannot disagree on what was asked.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -132,7 +133,9 @@ class ScenarioReader:
         self._told = {
             fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
         }
-        self.read = lru_cache(maxsize=1_024)(self._read)
+        # Whole messages recur between judge and user, clauses between episodes.
+        self._act = lru_cache(maxsize=1_024)(self._act_of)
+        self.read = lru_cache(maxsize=256)(self._read)
         self.heard = lru_cache(maxsize=1_024)(self._heard)
         self.understand = lru_cache(maxsize=1_024)(self._understand)
         self.disclosed_in = lru_cache(maxsize=1_024)(self._disclosed_in)
@@ -141,7 +144,7 @@ class ScenarioReader:
         """Read a message by itself; each act with its clause and the stems of its topic words."""
         return tuple([self._act(clause) for clause in split_clauses(message)])
 
-    def _act(self, clause: Clause) -> tuple[DialogueAct, Clause, frozenset[str]]:
+    def _act_of(self, clause: Clause) -> tuple[DialogueAct, Clause, frozenset[str]]:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
@@ -189,6 +192,8 @@ class ScenarioReader:
 
     def _is_list(self, clause: Clause) -> bool:
         """Say whether the clause strings together three matters or more: chunks that go for different facts."""
+        if len(_SEPARATOR.findall(clause.text)) < 2:
+            return False
         chunks = [c for c in _chunks(clause.text) if c]
         if len(chunks) < 3:
             return False
@@ -268,6 +273,7 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(word for clause in split_clauses(text) for word in clause.words)
 
 
+_SEPARATOR = re.compile(r"[,/;|]|\b(?:and|or|plus|about|of|regarding)\b")
 _SEPARATORS = frozenset(("and", "or", "plus", "about", "of", "regarding"))
 
 

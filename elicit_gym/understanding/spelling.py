@@ -24,6 +24,7 @@ _CHAT = {
 """What people type on purpose or by habit; as whole words these are hardly ever meant otherwise."""
 
 
+@lru_cache(maxsize=65_536)
 def mended(word: str) -> str:
     """Return a lower-case word as it was meant, perhaps as two; a known word, a number or a name stays."""
     chat = _CHAT.get(word)
@@ -42,7 +43,6 @@ def _is_known(word: str) -> bool:
     return any(len(stem) > 2 and (stem in vectors or stem + "e" in vectors) for stem in stems)
 
 
-@lru_cache(maxsize=16_384)
 def _nearest(word: str) -> str:
     """Return the most frequent word within one edit (a swap counts as one); the word itself where there is none."""
     from rapidfuzz import process

@@ -72,7 +72,7 @@ class WordVectors:
         """
         if not words:
             return np.zeros(DIMENSIONS, dtype=np.float32)
-        total: NDArray[np.float32] = self._weighted[[self.row(word) for word in words]].sum(axis=0)
+        total: NDArray[np.float32] = np.add.reduce(self._weighted[[self.row(word) for word in words]], axis=0)
         norm = sqrt(float(total @ total))
         return total / np.float32(norm) if norm > 0 else total
 
