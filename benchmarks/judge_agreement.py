@@ -22,7 +22,7 @@ from elicit_gym.judges.base import Judge
 from elicit_gym.judges.embedding import EmbeddingJudge
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.statistics import cohen_kappa
+from elicit_gym.statistics.estimates import cohen_kappa
 from elicit_gym.types import JudgeRequest, Scenario
 
 __all__ = ["agreement", "judged", "kappa_of", "request_for"]
