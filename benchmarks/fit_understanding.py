@@ -113,15 +113,18 @@ def fit(rows: Rows, features: Sequence[str], hidden: int, threshold: float) -> d
         weights, biases = np.zeros((len(mean), 0)), np.zeros(0)
         direct = model.coef_[0] / scale
         output, bias = list(direct), float(model.intercept_[0] - mean @ direct)
-    rounded = lambda values: [round(float(v), 5) for v in np.ravel(values)]  # noqa: E731
     return {
         "features": list(features),
-        "hidden_weights": rounded(weights),
-        "hidden_biases": rounded(biases),
-        "output_weights": rounded(output),
+        "hidden_weights": _rounded(weights),
+        "hidden_biases": _rounded(biases),
+        "output_weights": _rounded(output),
         "output_bias": round(bias, 5),
         "threshold": threshold,
     }
+
+
+def _rounded(values: Any) -> list[float]:
+    return [round(float(value), 5) for value in np.ravel(values)]
 
 
 def cross_validated(rows: Rows, hidden: int) -> NDArray[np.float64]:

@@ -30,8 +30,9 @@ _ASK_VERB = re.compile(
     r"\b(?:ask|inquire|enquire|clarif|find out|determine|explore|question|probe|elicit|learn|identify whether|check)"
 )
 _HEAD = re.compile(
-    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*(?:(?:correctly|explicitly|specifically|"
-    r"also) )?(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
+    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*"
+    r"(?:(?:correctly|explicitly|specifically|also) )?"
+    r"(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
     r"advise[ds]?|find out|consider(?:ed)?|address(?:ed)?|provide[ds]?|explore[ds]?|discuss(?:ed)?|mention(?:ed)?|"
     r"clarif\w+|determine[ds]?|identif\w+|gather\w*)\s+(?:about |for |into )?",
     re.IGNORECASE,

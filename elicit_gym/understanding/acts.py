@@ -34,7 +34,7 @@ MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
 BORROWED, SURE = 0.6, 0.85
-"""Confidence that a question needs when all of its topic words are the user's own; more where its frame says nothing."""
+"""Confidence that a question needs when all of its topic words are the user's own, or its frame says nothing too."""
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
 

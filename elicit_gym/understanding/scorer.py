@@ -47,7 +47,9 @@ class Scorer:
 
 
 def _scorer(stored: dict[str, Any]) -> Scorer:
-    array = lambda key: np.array(stored[key], dtype=np.float32)  # noqa: E731
+    def array(key: str) -> Floats:
+        return np.array(stored[key], dtype=np.float32)
+
     num = len(stored["features"])
     return Scorer(
         features=tuple(stored["features"]),
