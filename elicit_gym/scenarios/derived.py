@@ -30,10 +30,13 @@ _ASK_VERB = re.compile(
     r"\b(?:ask|inquire|enquire|clarif|find out|determine|explore|question|probe|elicit|learn|identify whether|check)"
 )
 _CONSIDER_VERB = re.compile(r"\b(?:consider|address|acknowledge|take into account|take .{1,40} into account)\b")
-_ADVICE_NOUN = re.compile(r"\b(?:suggest\w*|recommend\w*|advi[cs]e\w*|solution\w*|propos\w*|offer\w*|strateg\w*|plan\w*)\b")
+_ADVICE_NOUN = re.compile(
+    r"\b(?:suggest\w*|recommend\w*|advi[cs]e\w*|solution\w*|propos\w*|offer\w*|strateg\w*|plan\w*)\b"
+)
 _HEAD = re.compile(
-    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*(?:(?:correctly|explicitly|specifically|"
-    r"also) )?(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
+    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*"
+    r"(?:(?:correctly|explicitly|specifically|also) )?"
+    r"(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
     r"advise[ds]?|find out|consider(?:ed)?|address(?:ed)?|provide[ds]?|explore[ds]?|discuss(?:ed)?|mention(?:ed)?|"
     r"clarif\w+|determine[ds]?|identif\w+|gather\w*)\s+(?:about |for |into )?",
     re.IGNORECASE,

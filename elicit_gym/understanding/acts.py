@@ -37,7 +37,7 @@ MAX_ADVICE_WORDS = 150
 MIN_WORDS_OF_COPY = 4
 COPIED_SHARE = 0.8
 BORROWED, SURE = 0.6, 0.85
-"""Confidence that a question needs when all of its topic words are the user's own; more where its frame says nothing."""
+"""Confidence that a question needs when all of its topic words are the user's own, or its frame says nothing too."""
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
 

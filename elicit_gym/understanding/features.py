@@ -37,8 +37,8 @@ _MAX_CACHED_WORDS = 8_192
 _TYPO_DICE = 0.45
 _GENERIC = frozenset(
     """more bit little detail details situation specific specifically information info context background else currently
-    current please maybe perhaps help understand know tell exactly actually usually generally roughly about there something
-    anything thing things""".split()
+    current please maybe perhaps help understand know tell exactly actually usually generally roughly about there
+    something anything thing things""".split()
 )
 
 
