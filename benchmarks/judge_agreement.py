@@ -1,9 +1,9 @@
 """How far each judge agrees with labels written blind: kappa, precision and recall, by form, kind and split.
 
-The messages of `tests/data/blind_labels.jsonl` were written and labelled by agents who had seen scenarios and rubric but
-neither examples nor code; the file was frozen (`tests/data/SHA256SUMS`) before any judge read it, and no number was
-fitted to it. Each item is judged by itself: an *ask* on the opening message (with the fact that it comes `after` known),
-an *advice* with its facts known. `--paper FOLDER LABELS` adds the paper's own two scenarios, which may not be shipped.
+The messages of `tests/data/blind_labels.jsonl` were written and labelled by agents who had seen scenarios and rubric,
+but neither examples nor code; the file was frozen (`tests/data/SHA256SUMS`) before any judge read it, and no number was
+fitted to it. Each item is judged by itself: an *ask* on the opening message (what it comes `after` is known), an
+*advice* with its facts known. `--paper FOLDER LABELS` adds the paper's own two scenarios, which may not be shipped.
 """
 
 import json
