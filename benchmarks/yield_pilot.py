@@ -4,19 +4,24 @@ Training: the sample's training windows (at most 512 tokens), one epoch, the pap
 higher than the paper's because there are 173 steps here and some 20,000 there. Evaluation: the test windows of the
 sample and of the released fine-tuning sample, which holds other dialogues (the windows' rules applied to both). Then
 the same policies in ``elicit_gym/InfoQuest-v0``. Hours on two cores; what is trained already in ``--work`` is not
-trained again. Run from the repository root: ``python -m benchmarks.yield_pilot``.
+trained again. Run from the repository root: ``python -m benchmarks.yield_pilot``. The result keeps the mean of every
+metric in every interview, from which ``--restate`` makes the tables anew in a second, without a model.
 """
 
 import argparse
 import json
 import shutil
+import tempfile
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.common import RESULTS, write_result
+import numpy as np
+
+from benchmarks.common import RESULTS, provenance, write_result
 from elicit_gym.agents.local_model import load_model
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.system_prompt import load_system_prompt
@@ -28,7 +33,9 @@ from elicit_gym.json_files import write_json
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
+from elicit_gym.offline.evaluation.estimates import METRICS, Numbers, WindowNumbers, by_domain, paired_differences
 from elicit_gym.offline.evaluation.evaluate import YieldEvaluation, evaluate_yield
+from elicit_gym.offline.evaluation.figures import REFERENCES, draw_yield_figures
 from elicit_gym.offline.evaluation.metrics import load_encoder
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.exports import read_published
@@ -129,8 +136,8 @@ def make_policies(work: Path, **kwargs: Any) -> list[LocalPolicy]:
     ]
 
 
-def evaluate(work: Path, per_domain: int) -> YieldEvaluation:
-    """Measure the policies on the test windows, beside the real elicitors and the shuffled control."""
+def evaluate(work: Path, per_domain: int) -> tuple[YieldEvaluation, list[dict[str, Any]]]:
+    """Measure the policies on the test windows, beside the real elicitors and the shuffled control; its means, too."""
     policies = make_policies(work)
     windows = evaluation_windows(per_domain, policies[0].tokenizer)
     control = load_corpus(path=DATA / SAMPLE).filter(split="test").shuffled()
@@ -139,12 +146,71 @@ def evaluate(work: Path, per_domain: int) -> YieldEvaluation:
     manifest = evaluation_manifest(policies, windows, data=f"{SAMPLE} and {SAMPLE}-finetuning, test", settings=settings)
     folder = work / f"evaluation-{per_domain}"
     store = AnswerFile(folder, manifest, resume=folder.exists())
+    encoder, count_tokens = load_encoder(MINILM), policies[0].count_tokens
     result = evaluate_yield(
-        policies, windows, encoder=load_encoder(MINILM), count_tokens=policies[0].count_tokens, shuffled=shuffled,
-        store=store, progress=True,
-    )  # fmt: skip
+        policies, windows, encoder=encoder, count_tokens=count_tokens, shuffled=shuffled, store=store, progress=True
+    )
     write_yield_report(result, folder, manifest)
-    return result
+    meter = WindowNumbers(shuffled, encoder, count_tokens, k=5, gamma=0.5)
+    return result, interview_means({"shuffled": meter.measure([window.action for window in shuffled])}, shuffled)
+
+
+def interview_means(numbers: Mapping[str, Numbers], windows: Sequence[Window]) -> list[dict[str, Any]]:
+    """Return what the tables are made of: each metric's mean in each interview, and over how many windows."""
+    rows = []
+    for interview in dict.fromkeys(window.episode_id for window in windows):
+        own = [i for i, window in enumerate(windows) if window.episode_id == interview]
+        means: dict[str, dict[str, Any]] = {}
+        for name, metrics in numbers.items():
+            for metric, values in metrics.items():
+                known = values[own][~np.isnan(values[own].reshape(len(own), -1)).any(axis=1)]
+                means.setdefault(name, {})[metric] = {"mean": known.mean(axis=0).tolist(), "windows": len(known)}
+        rows.append({"interview": interview, "domain": windows[own[0]].domain, "windows": len(own), "means": means})
+    return rows
+
+
+def _spread(row: Mapping[str, Any], policy: str, metric: str) -> Any:
+    """Give every window its interview's mean, and NaN to those that had no number."""
+    cell = row["means"][policy][metric]
+    values = np.full((row["windows"], *np.shape(cell["mean"])), np.nan)
+    values[: cell["windows"]] = cell["mean"]
+    return values
+
+
+def restate(interviews: Sequence[Mapping[str, Any]], control: Sequence[Mapping[str, Any]]) -> YieldEvaluation:
+    """Make tables and differences from the means of `interview_means`: sums over interviews are all that they use."""
+    measured: dict[str, Numbers] = {}
+    tables: dict[str, dict[str, Any]] = {metric: {} for metric in METRICS}
+    for some in (interviews, control):
+        domains, names = ([row[key] for row in some for _ in range(row["windows"])] for key in ("domain", "interview"))
+        for policy, metrics in some[0]["means"].items():
+            measured[policy] = {
+                metric: np.concatenate([_spread(row, policy, metric) for row in some]) for metric in metrics
+            }
+            for metric, values in measured[policy].items():
+                tables[metric][policy] = by_domain(metric, values, domains, names)
+    order = ["real", "shuffled", *measured].index
+    policies = [name for name in measured if name not in REFERENCES]
+    clusters = [row["interview"] for row in interviews for _ in range(row["windows"])]
+    return YieldEvaluation(
+        tables={metric: {name: rows[name] for name in sorted(rows, key=order)} for metric, rows in tables.items()},
+        differences=tuple(paired_differences(measured, policies, clusters)),
+        results=(), windows=(), numbers=measured,
+    )  # fmt: skip
+
+
+def restate_result() -> None:
+    """Make the tables of the saved result anew, and its figure."""
+    path = RESULTS / "yield_pilot.json"
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    evaluation = restate(saved["interviews"], saved["control_interviews"])
+    numbers = evaluation.to_row()
+    saved |= {"tables": numbers["tables"], "differences": numbers["differences"]}
+    saved["restated"] |= provenance()
+    write_json(path, saved)
+    with tempfile.TemporaryDirectory() as folder:
+        draw_yield_figures(evaluation, Path(folder))
+        shutil.copy(Path(folder) / "metrics.png", RESULTS / "figures" / "yield_pilot.png")
 
 
 def play(work: Path, num_scenarios: int) -> dict[str, Any]:
@@ -178,14 +244,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", type=Path, default=Path("pilot"), help="Folder for the trained policies.")
     parser.add_argument("--train-only", action="store_true")
+    parser.add_argument("--restate", action="store_true", help="Make the tables of the saved result anew.")
     parser.add_argument("--per-domain", type=int, default=24, help="Windows of each domain to evaluate on.")
     parser.add_argument("--scenarios", type=int, default=16, help="Scenarios of InfoQuest to play.")
     options = parser.parse_args()
+    if options.restate:
+        restate_result()
+        return
     trained = train(options.work)
     if options.train_only:
         print(json.dumps(trained))
         return
-    evaluation = evaluate(options.work, options.per_domain)
+    evaluation, control = evaluate(options.work, options.per_domain)
     online = play(options.work, options.scenarios)
     numbers = evaluation.to_row()
     counts = Counter(window.domain for window in evaluation.windows)
@@ -198,6 +268,8 @@ def main() -> None:
             "dialogues": len({window.episode_id for window in evaluation.windows}),
             "tables": numbers["tables"],
             "differences": numbers["differences"],
+            "interviews": interview_means(evaluation.numbers, evaluation.windows),
+            "control_interviews": control,
             "infoquest": online,
             "paper": PAPER,
         },

@@ -49,8 +49,8 @@ class Fact:
     """One thing the user knows and the agent does not.
 
     Attributes:
-        id: ``goal``, ``obstacle``, ``constraint_1`` to ``constraint_5``; in scenarios of full depth also ``request`` (what
-            the opening message is about), ``tried`` and more circumstances.
+        id: ``goal``, ``obstacle``, ``constraint_1`` to ``constraint_5``; in scenarios of full depth also ``request``
+            (what the opening message is about), ``tried`` and more circumstances.
         statement: the fact as the scenario file words it.
         disclosures: the spoken sentences with which the user gives it away: a short one, and a fuller one for somebody
             who asks again.

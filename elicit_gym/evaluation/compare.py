@@ -44,8 +44,8 @@ def compare(
         progress: show a progress bar.
 
     Returns:
-        Summaries with 95 % intervals (bootstrap over opening messages), paired differences with Holm-corrected
-        p-values, and all records.
+        Summaries with 95 % intervals over opening messages, paired differences with Holm-corrected p-values, and all
+        records.
 
     Raises:
         SettingError: an argument is off.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
 from elicit_gym.reporting.style import STYLE, colour
-from elicit_gym.statistics import Estimate
+from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,9 +65,10 @@ def _curves(curves: Sequence[tuple[str, Sequence[Estimate]]], num_items: int, wh
             axes.plot(
                 turns, means, color=colour(i), marker=_MARKERS[i % len(_MARKERS)], markersize=3.5, lw=1.6, label=name
             )
-            if all(estimate.low is not None and estimate.high is not None for estimate in curve):
-                low, high = [e.low or 0.0 for e in curve], [e.high or 0.0 for e in curve]
-                axes.fill_between(turns, low, high, color=colour(i), alpha=0.16, lw=0)
+            # Turns without an interval leave a gap in the band: a band of no width would claim certainty.
+            known = [estimate.low is not None and estimate.high is not None for estimate in curve]
+            low, high = [e.low or 0.0 for e in curve], [e.high or 0.0 for e in curve]
+            axes.fill_between(turns, low, high, where=known, color=colour(i), alpha=0.16, lw=0)
     left.axhline(num_items, color="#888888", lw=0.9, ls="--")
     left.set_ylim(0, num_items * 1.06)
     others = sorted(max([e.high or e.value or 0.0 for e in curve], default=0.0) for _, curve in curves)
@@ -111,8 +112,7 @@ def _differences(pairs: Sequence[PairSummary]) -> "Figure":
     figure, (axes,) = _new_figure(8.4, 0.9 + 0.27 * max(1, len(shown)))
     for row, pair in enumerate(reversed(shown)):
         value = pair.difference.value or 0.0
-        sure = pair.p_corrected is not None and pair.p_corrected < 0.05
-        shade = "#0072B2" if sure else "#999999"
+        shade = "#0072B2" if pair.test.significant else "#999999"
         if pair.difference.low is not None and pair.difference.high is not None:
             axes.plot(
                 [pair.difference.low, pair.difference.high], [row, row], color=shade, lw=2.4, solid_capstyle="butt"

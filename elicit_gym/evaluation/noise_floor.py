@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from elicit_gym.evaluation.metrics import total_reward
+from elicit_gym.evaluation.summary import UNIT, return_bounds
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, collect_episodes
-from elicit_gym.statistics import Estimate, cluster_mean
+from elicit_gym.statistics.estimates import Estimate, cluster_mean
 
 __all__ = ["NoiseFloor", "noise_floor"]
 
@@ -35,7 +36,7 @@ class NoiseFloor:
 
     @property
     def floors(self) -> tuple[float | None, ...]:
-        """For 1, 2, ... repeats, the largest difference that chance alone makes plausible (95 %)."""
+        """For 1, 2, ... repeats, the largest difference that chance alone makes plausible (95 %), None if unknown."""
         return tuple(None if e.low is None or e.high is None else max(abs(e.low), abs(e.high)) for e in self.by_repeats)
 
     def to_row(self) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def noise_floor(
             cluster_mean(
                 [total_reward(a) - total_reward(b) for a, b in chosen],
                 [a.episode.opening_message for a, _ in chosen],
+                unit=UNIT,
             )
         )
     finished = [record for run in runs for record in run if record.failure is None]
@@ -106,7 +108,10 @@ def noise_floor(
         num_scenarios=len({record.scenario_id for record in runs[0]}),
         by_repeats=tuple(by_repeats),
         mean_return=cluster_mean(
-            [total_reward(record) for record in finished], [record.episode.opening_message for record in finished]
+            [total_reward(record) for record in finished],
+            [record.episode.opening_message for record in finished],
+            unit=UNIT,
+            bounds=return_bounds(finished),
         ),
         num_changed=sum(total_reward(a) != total_reward(b) for a, b in pairs),
         num_units=len(pairs),

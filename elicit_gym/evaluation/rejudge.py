@@ -7,15 +7,17 @@ from typing import Any
 from elicit_gym.episode import EpisodeRecord, Turn
 from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.metrics import total_reward
-from elicit_gym.evaluation.summary import by_policy
+from elicit_gym.evaluation.summary import UNIT, by_policy
 from elicit_gym.judges.base import Judge, judge_all
-from elicit_gym.statistics import cohen_kappa
+from elicit_gym.statistics.estimates import Estimate, cluster_kappa, cluster_mean
 from elicit_gym.types import ItemKind, JudgeRequest, Scenario, Verdict
 from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["Rejudged", "rejudge"]
 
 CHUNK = 64
+_Pair = tuple[ItemKind, bool, bool | None, str]
+"""Kind of the item, the answers of the first and the second judge, the opening message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,17 +28,16 @@ class Rejudged:
         records: the same conversations with the second judge's rewards, checklist gain. A conversation that it would
             have ended earlier keeps its later messages, which then earn nothing.
         kappa: Cohen's kappa over (turn, item) pairs that were pending under the first judge, by item kind and
-            ``all``; None where one of the judges gave a single answer throughout.
-        num_pairs: pairs behind each kappa.
-        agreement: share of equal answers, by kind.
+            ``all``, with an interval over opening messages; no value where one of the judges gave a single answer
+            throughout.
+        agreement: share of equal answers, by kind, likewise.
         num_unscored: pairs that the second judge could not score; in no kappa.
         returns: mean return of each policy under the first and the second judge.
     """
 
     records: tuple[EpisodeRecord, ...]
-    kappa: Mapping[str, float | None]
-    num_pairs: Mapping[str, int]
-    agreement: Mapping[str, float | None]
+    kappa: Mapping[str, Estimate]
+    agreement: Mapping[str, Estimate]
     num_unscored: int
     returns: Mapping[str, tuple[float, float]]
 
@@ -50,9 +51,8 @@ class Rejudged:
         """Convert to JSON types, without the records."""
         first, second = self.rankings()
         return {
-            "kappa": dict(self.kappa),
-            "agreement": dict(self.agreement),
-            "num_pairs": dict(self.num_pairs),
+            "kappa": {kind: estimate.to_row() for kind, estimate in self.kappa.items()},
+            "agreement": {kind: estimate.to_row() for kind, estimate in self.agreement.items()},
             "num_unscored": self.num_unscored,
             "returns": {policy: list(pair) for policy, pair in self.returns.items()},
             "ranking_before": first,
@@ -79,7 +79,7 @@ def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], jud
             f"Re-judging: expected the scenarios that the run was made with, {unknown[0]!r} is not among them. "
             "Name their source."
         )
-    pairs: list[tuple[ItemKind, bool, bool | None]] = []
+    pairs: list[_Pair] = []
     anew: list[EpisodeRecord] = []
     for start in range(0, len(finished), CHUNK):
         chunk = finished[start : start + CHUNK]
@@ -90,16 +90,25 @@ def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], jud
             pairs += _pairs(record, by_id[record.scenario_id], given)
             anew.append(_with_verdicts(record, given))
     kinds = {"all": pairs, "ask": [p for p in pairs if p[0] == "ask"], "advice": [p for p in pairs if p[0] == "advice"]}
-    scored = {kind: [(a, b) for _, a, b in some if b is not None] for kind, some in kinds.items()}
+    scored = {kind: [pair for pair in some if pair[2] is not None] for kind, some in kinds.items()}
     before, after = by_policy(finished), by_policy(anew)
     return Rejudged(
         records=tuple(anew),
-        kappa={kind: cohen_kappa([a for a, _ in some], [b for _, b in some]) for kind, some in scored.items()},
-        num_pairs={kind: len(some) for kind, some in scored.items()},
-        agreement={kind: sum(a == b for a, b in some) / len(some) if some else None for kind, some in scored.items()},
-        num_unscored=sum(answer is None for *_, answer in pairs),
+        kappa={
+            kind: cluster_kappa([a for _, a, _, _ in some], [b for _, _, b, _ in some], _openings(some), unit=UNIT)
+            for kind, some in scored.items()
+        },
+        agreement={
+            kind: cluster_mean([a == b for _, a, b, _ in some], _openings(some), unit=UNIT, bounds=(0.0, 1.0))
+            for kind, some in scored.items()
+        },
+        num_unscored=sum(answer is None for _, _, answer, _ in pairs),
         returns={policy: (_mean(before[policy]), _mean(after[policy])) for policy in before},
     )
+
+
+def _openings(pairs: Sequence[_Pair]) -> list[str]:
+    return [opening for *_, opening in pairs]
 
 
 def _mean(records: Sequence[EpisodeRecord]) -> float:
@@ -128,15 +137,14 @@ def _requests(record: EpisodeRecord, scenario: Scenario) -> list[JudgeRequest]:
     return requests
 
 
-def _pairs(
-    record: EpisodeRecord, scenario: Scenario, given: Sequence[tuple[Verdict, ...]]
-) -> list[tuple[ItemKind, bool, bool | None]]:
+def _pairs(record: EpisodeRecord, scenario: Scenario, given: Sequence[tuple[Verdict, ...]]) -> list[_Pair]:
     satisfied: set[int] = set()
-    pairs: list[tuple[ItemKind, bool, bool | None]] = []
+    opening = record.episode.opening_message
+    pairs: list[_Pair] = []
     for turn, verdicts in zip(record.episode.turns, given, strict=True):
         for i, item in enumerate(scenario.checklist):
             if i not in satisfied and i not in turn.unscored:
-                pairs.append((item.kind, i in turn.newly_satisfied, verdicts[i].satisfied))
+                pairs.append((item.kind, i in turn.newly_satisfied, verdicts[i].satisfied, opening))
         satisfied.update(turn.newly_satisfied)
     return pairs
 

@@ -18,8 +18,8 @@ __all__ = ["write_report"]
 _CAPTIONS = {
     "cumulative_reward": "Average cumulative reward over the turns, with 95 % intervals over opening messages "
     "(InfoQuest, Figure 3).",
-    "worst_quarter": "The same for the 25 % of episodes with the lowest return; the selection is held fixed "
-    "(InfoQuest, Figure 4).",
+    "worst_quarter": "The same for the 25 % of episodes with the lowest return (InfoQuest, Figure 4). No band: no "
+    "interval, since the worst are all alike or there are fewer than five opening messages.",
     "best_lengths": "How long the best 25 % of episodes are, shorter ones first among equals (InfoQuest, Figure 5).",
     "differences": "Mean difference in return between two policies on the same scenarios and repeats.",
 }

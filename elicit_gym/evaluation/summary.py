@@ -1,5 +1,6 @@
 """From records to numbers: what one policy did, and how two policies differ on the same units."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,19 +8,38 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.metrics import METRICS, num_turns, total_reward
-from elicit_gym.statistics import (
+from elicit_gym.statistics.estimates import (
     Estimate,
-    cluster_estimate,
     cluster_mean,
-    holm,
-    sign_flip_p_value,
-    worst_mean,
+    cluster_worst_mean,
 )
+from elicit_gym.statistics.significance import PairedTest, correct_for_family, sign_flip_test
+from elicit_gym.types import NUM_ITEMS
 
-__all__ = ["PairSummary", "PolicySummary", "best_quarter", "summarise_pairs", "summarise_policies", "worst_quarter"]
+__all__ = [
+    "UNIT",
+    "PairSummary",
+    "PolicySummary",
+    "best_quarter",
+    "return_bounds",
+    "summarise_pairs",
+    "summarise_policies",
+]
+
+UNIT = "opening message"
+"""What is drawn independently: the scenarios and repeats under one opening message are not."""
+_BOUNDS = {
+    "questions_per_message": (0.0, math.inf),
+    "repeated_questions": (0.0, math.inf),
+    "success_rate": (0.0, 1.0),
+    "turns_to_success": (1.0, math.inf),
+    "words_per_message": (0.0, math.inf),
+}
+"""What a metric can be by its definition."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +50,7 @@ class PolicySummary:
         metrics: by name, see `elicit_gym.evaluation.metrics.METRICS`.
         worst_quarter: mean return of the worst 25 % of episodes (the paper's Figure 4).
         curve: mean cumulative reward after each turn, shape (max_turns,) (Figure 3).
-        worst_curve: the same over the worst 25 % of episodes, that selection held fixed (Figure 4).
+        worst_curve: the same over the worst 25 % of episodes (Figure 4).
         best_lengths: episodes of each length among the best 25 % (Figure 5).
         return_if_unscored_were_yes: upper bound of the mean return; the mean itself counts unscored items as "no".
         num_unscored: verdicts that the judge could not give.
@@ -75,8 +95,7 @@ class PairSummary:
 
     Attributes:
         difference: mean return of the first less that of the second.
-        p_value: of the sign-flip test; None with fewer than two clusters.
-        p_corrected: after Holm's correction for the number of pairs.
+        test: sign-flip test over opening messages, corrected for the number of pairs.
     """
 
     first: str
@@ -85,8 +104,7 @@ class PairSummary:
     wins: int
     ties: int
     losses: int
-    p_value: float | None
-    p_corrected: float | None
+    test: PairedTest
 
     def to_row(self) -> dict[str, Any]:
         """Convert to JSON types."""
@@ -97,8 +115,7 @@ class PairSummary:
             "wins": self.wins,
             "ties": self.ties,
             "losses": self.losses,
-            "p_value": self.p_value,
-            "p_corrected": self.p_corrected,
+            **self.test.to_row(),
         }
 
 
@@ -110,28 +127,31 @@ def by_policy(records: Sequence[EpisodeRecord]) -> dict[str, list[EpisodeRecord]
     return grouped
 
 
-def worst_quarter(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
-    """Return the 25 % of episodes with the lowest returns, at least one."""
-    return sorted(records, key=total_reward)[: max(1, round(0.25 * len(records)))] if records else []
-
-
 def best_quarter(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
     """Return the 25 % of episodes with the highest returns, shorter ones first among equals, at least one."""
     ranked = sorted(records, key=lambda record: (-total_reward(record), num_turns(record)))
     return ranked[: max(1, round(0.25 * len(ranked)))] if ranked else []
 
 
-def _curve(records: Sequence[EpisodeRecord], max_turns: int) -> tuple[Estimate, ...]:
-    clusters = [record.episode.opening_message for record in records]
+def return_bounds(records: Sequence[EpisodeRecord]) -> tuple[float, float]:
+    """Return what a return can be: 0 to 5 where every reward was the number of items newly satisfied, else anything."""
+    turns = (turn for record in records for turn in record.episode.turns)
+    gained = all(turn.reward == len(turn.newly_satisfied) for turn in turns)
+    return (0.0, float(NUM_ITEMS)) if gained else (-math.inf, math.inf)
+
+
+def _totals(records: Sequence[EpisodeRecord], max_turns: int) -> NDArray[np.float64]:
+    """Return the cumulative reward after each turn, shape (n, max_turns)."""
     totals = np.zeros((len(records), max_turns))
     for i, record in enumerate(records):
         for t, turn in enumerate(record.episode.turns):
             totals[i, t] = turn.reward
-    totals = totals.cumsum(axis=1)
-    return tuple(cluster_mean(totals[:, t].tolist(), clusters) for t in range(max_turns))
+    return totals.cumsum(axis=1)
 
 
-def _summarise(policy: str, records: Sequence[EpisodeRecord], max_turns: int, privileged: bool) -> PolicySummary:
+def _summarise(
+    policy: str, records: Sequence[EpisodeRecord], max_turns: int, privileged: bool, bounds: tuple[float, float]
+) -> PolicySummary:
     finished = [record for record in records if record.failure is None]
     clusters = [record.episode.opening_message for record in finished]
     metrics: dict[str, Estimate] = {}
@@ -139,18 +159,25 @@ def _summarise(policy: str, records: Sequence[EpisodeRecord], max_turns: int, pr
         measured = [
             (value, c) for record, c in zip(finished, clusters, strict=True) if (value := metric(record)) is not None
         ]
-        metrics[name] = cluster_mean([value for value, _ in measured], [c for _, c in measured])
+        metrics[name] = cluster_mean(
+            [value for value, _ in measured],
+            [c for _, c in measured],
+            unit=UNIT,
+            bounds=bounds if name == "return" else _BOUNDS[name],
+        )
     if metrics["turns_to_success"].value is None:
         metrics["turns_to_success"] = Estimate(value=None, reason="no successful episode")
     returns = [total_reward(record) for record in finished]
+    totals = _totals(finished, max_turns).T.tolist()
+    known: dict[str, Any] = {"unit": UNIT, "bounds": bounds}
     return PolicySummary(
         policy=policy,
         privileged=privileged,
         num_episodes=len(finished),
         metrics=metrics,
-        worst_quarter=cluster_estimate(returns, clusters, worst_mean),
-        curve=_curve(finished, max_turns),
-        worst_curve=_curve(worst_quarter(finished), max_turns),
+        worst_quarter=cluster_worst_mean(returns, clusters, **known),
+        curve=tuple(cluster_mean(total, clusters, **known) for total in totals),
+        worst_curve=tuple(cluster_worst_mean(returns, clusters, of=total, **known) for total in totals),
         best_lengths=dict(sorted(Counter(int(num_turns(record)) for record in best_quarter(finished)).items())),
         return_if_unscored_were_yes=float(
             np.mean([r + len(record.episode.doubtful) for r, record in zip(returns, finished, strict=True)])
@@ -173,7 +200,10 @@ def summarise_policies(
         max_turns: length of the curves.
         privileged: names of policies that know the hidden context.
     """
-    return [_summarise(policy, own, max_turns, policy in privileged) for policy, own in by_policy(records).items()]
+    bounds = return_bounds(records)
+    return [
+        _summarise(policy, own, max_turns, policy in privileged, bounds) for policy, own in by_policy(records).items()
+    ]
 
 
 def summarise_pairs(records: Sequence[EpisodeRecord]) -> list[PairSummary]:
@@ -187,18 +217,19 @@ def summarise_pairs(records: Sequence[EpisodeRecord]) -> list[PairSummary]:
         shared = [unit for unit in units[first] if unit in units[second]]
         differences = [total_reward(units[first][unit]) - total_reward(units[second][unit]) for unit in shared]
         clusters = [units[first][unit].episode.opening_message for unit in shared]
-        raw.append((first, second, differences, clusters, sign_flip_p_value(differences, clusters)))
-    corrected = holm([p for *_, p in raw])
+        raw.append((first, second, differences, clusters))
+    tests = correct_for_family([sign_flip_test(gaps, clusters, unit=UNIT) for *_, gaps, clusters in raw])
+    lowest, highest = return_bounds(records)
+    bounds = (lowest - highest, highest - lowest)
     return [
         PairSummary(
             first=first,
             second=second,
-            difference=cluster_mean(differences, clusters),
+            difference=cluster_mean(differences, clusters, unit=UNIT, bounds=bounds),
             wins=sum(d > 0 for d in differences),
             ties=sum(d == 0 for d in differences),
             losses=sum(d < 0 for d in differences),
-            p_value=p,
-            p_corrected=p_holm,
+            test=test,
         )
-        for (first, second, differences, clusters, p), p_holm in zip(raw, corrected, strict=True)
+        for (first, second, differences, clusters), test in zip(raw, tests, strict=True)
     ]

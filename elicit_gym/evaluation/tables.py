@@ -11,20 +11,22 @@ from elicit_gym.evaluation.comparison import Comparison
 from elicit_gym.evaluation.noise_floor import NoiseFloor
 from elicit_gym.evaluation.rejudge import Rejudged
 from elicit_gym.evaluation.usage import UsageRow
-from elicit_gym.reporting.page import format_estimate, format_p
+from elicit_gym.reporting.footnotes import Footnotes
+from elicit_gym.reporting.page import format_estimate
 from elicit_gym.reporting.terminal import printable
-from elicit_gym.statistics import Estimate
 
-__all__ = ["print_comparison", "print_noise_floor", "print_rejudged", "print_scenario_stats", "print_usage"]
+__all__ = [
+    "print_comparison",
+    "print_noise_floor",
+    "print_rejudged",
+    "print_scenario_stats",
+    "print_usage",
+]
 
 
 def _cell(text: str) -> Text:
     # Text, not str: names and questions come from users and models and must not be read as rich markup.
     return Text(printable(text))
-
-
-def _two_lines(estimate: Estimate, digits: int = 2) -> str:
-    return format_estimate(estimate, digits).replace(" [", "\n[")
 
 
 def print_comparison(comparison: Comparison, console: Console | None = None) -> None:
@@ -34,17 +36,19 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     table.add_column("policy")
     for title in ("mean return", "worst 25 %", "success", "turns to it", "episodes", "failed"):
         table.add_column(title, justify="right")
+    notes = Footnotes()
     for policy in comparison.policies:
         table.add_row(
             _cell(policy.policy + (" *" if policy.privileged else "")),
-            _two_lines(policy.metrics["return"]),
-            _two_lines(policy.worst_quarter),
-            _two_lines(policy.metrics["success_rate"]),
-            _two_lines(policy.metrics["turns_to_success"], 1),
+            notes.estimate(policy.metrics["return"], lines=2),
+            notes.estimate(policy.worst_quarter, lines=2),
+            notes.estimate(policy.metrics["success_rate"], lines=2),
+            notes.estimate(policy.metrics["turns_to_success"], 1, lines=2),
             str(policy.num_episodes),
             str(sum(policy.failures.values())),
         )
     console.print(table)
+    notes.print(console)
     if any(policy.privileged for policy in comparison.policies):
         console.print("* knows the hidden context", style="dim")
     for policy in comparison.policies:
@@ -68,16 +72,18 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     table.add_column("pair")
     for title in ("difference", "win", "tie", "loss", "p (Holm)"):
         table.add_column(title, justify="right")
+    notes = Footnotes()
     for pair in comparison.pairs:
         table.add_row(
             _cell(f"{pair.first} − {pair.second}"),
-            format_estimate(pair.difference),
+            notes.estimate(pair.difference),
             str(pair.wins),
             str(pair.ties),
             str(pair.losses),
-            format_p(pair.p_corrected),
+            notes.test(pair.test),
         )
     console.print(table)
+    notes.print(console)
 
 
 def print_usage(
@@ -114,15 +120,12 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
     table.add_column("items")
     for name in ("pairs", "equal answers", "Cohen's kappa"):
         table.add_column(name, justify="right")
+    notes = Footnotes()
     for kind in ("all", "ask", "advice"):
         share, kappa = result.agreement[kind], result.kappa[kind]
-        table.add_row(
-            kind,
-            f"{result.num_pairs[kind]:,}",
-            "–" if share is None else f"{share:.1%}",
-            "–" if kappa is None else f"{kappa:.3f}",
-        )
+        table.add_row(kind, f"{share.num:,}", notes.estimate(share, 3), notes.estimate(kappa, 3))
     console.print(table)
+    notes.print(console)
     if result.num_unscored:
         console.print(
             f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa.", style="yellow"
@@ -148,17 +151,19 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     table.add_column("repeats", justify="right")
     table.add_column("difference from itself", justify="right")
     table.add_column("must be larger than", justify="right")
+    notes = Footnotes()
     for repeats, (estimate, bound) in enumerate(zip(floor.by_repeats, floor.floors, strict=True), 1):
-        table.add_row(str(repeats), format_estimate(estimate, 3), "–" if bound is None else f"{bound:.3f}")
+        table.add_row(str(repeats), notes.estimate(estimate, 3), "unknown" if bound is None else f"{bound:.3f}")
     console.print(table)
-    console.print(
-        f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes. A difference between two "
-        "policies that is no larger than the last column is what chance alone does."
-    )
-    console.print(
-        f"Mean return {format_estimate(floor.mean_return)}: this interval comes from the choice of scenarios, and only "
-        "more scenarios make it narrower."
-    )
+    notes.print(console)
+    console.print(f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes.")
+    if any(bound is not None for bound in floor.floors):
+        console.print(
+            "A difference between two policies that is no larger than the last column is what chance alone does."
+        )
+    console.print(f"Mean return {format_estimate(floor.mean_return)}.")
+    if floor.mean_return.low is not None:
+        console.print("This interval comes from the choice of scenarios, and only more scenarios make it narrower.")
 
 
 def print_scenario_stats(stats: Mapping[str, Any], source: str, console: Console | None = None) -> None:

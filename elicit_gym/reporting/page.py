@@ -11,26 +11,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.statistics import Estimate
+from elicit_gym.statistics.estimates import Estimate
+from elicit_gym.statistics.significance import PairedTest
 
-__all__ = ["data_uri", "format_estimate", "format_p", "pack", "write_page"]
+__all__ = ["data_uri", "format_estimate", "format_test", "pack", "write_page"]
 
 
 def format_estimate(estimate: Estimate, digits: int = 2) -> str:
-    """Write a number with its interval, or a dash where there is none."""
+    """Write a number with its interval or with the reason why there is none; a dash where there is no number."""
     if estimate.value is None:
         return "–"
     text = f"{estimate.value:.{digits}f}"
     if estimate.low is None or estimate.high is None:
-        return text
+        return f"{text} ({estimate.reason})" if estimate.reason else text
     return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def format_p(p_value: float | None) -> str:
-    """Write a p-value."""
-    if p_value is None:
-        return "–"
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+def format_test(test: PairedTest) -> str:
+    """Write the corrected p-value, or the reason why there is none."""
+    if test.p_corrected is None:
+        return test.reason or "–"
+    return "< 0.001" if test.p_corrected < 0.001 else f"{test.p_corrected:.3f}"
 
 
 def data_uri(path: Path) -> str:
@@ -63,6 +64,6 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
     loaders = [PackageLoader(name, "templates") for name in dict.fromkeys((package, shared))]
     environment = Environment(loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined)
     environment.filters["estimate"] = format_estimate
-    environment.filters["p"] = format_p
+    environment.filters["test"] = format_test
     path.write_bytes(environment.get_template(template).render(values).encode("utf-8", "replace"))
     return path

@@ -29,9 +29,14 @@ _GENRE = content_stems(
 _ASK_VERB = re.compile(
     r"\b(?:ask|inquire|enquire|clarif|find out|determine|explore|question|probe|elicit|learn|identify whether|check)"
 )
+_CONSIDER_VERB = re.compile(r"\b(?:consider|address|acknowledge|take into account|take .{1,40} into account)\b")
+_ADVICE_NOUN = re.compile(
+    r"\b(?:suggest\w*|recommend\w*|advi[cs]e\w*|solution\w*|propos\w*|offer\w*|strateg\w*|plan\w*)\b"
+)
 _HEAD = re.compile(
-    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*(?:(?:correctly|explicitly|specifically|"
-    r"also) )?(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
+    r"^(?:did|does|has|is) (?:the|your) (?:assistant|agent|user|ai|model)\b[^a-z]*"
+    r"(?:(?:correctly|explicitly|specifically|also) )?"
+    r"(?:asks?|asked|inquires?|inquired|suggests?|suggested|recommends?|recommended|offers?|offered|propose[ds]?|"
     r"advise[ds]?|find out|consider(?:ed)?|address(?:ed)?|provide[ds]?|explore[ds]?|discuss(?:ed)?|mention(?:ed)?|"
     r"clarif\w+|determine[ds]?|identif\w+|gather\w*)\s+(?:about |for |into )?",
     re.IGNORECASE,
@@ -63,8 +68,13 @@ def plain_question(question: str) -> str:
 
 
 def guess_kind(question: str) -> ItemKind:
-    """Guess from its verb whether a published checklist question wants an *ask* or an *advice*."""
-    return "ask" if _ASK_VERB.search(question.lower()) else "advice"
+    """Guess from its verb whether a published checklist question wants an *ask* or an *advice*.
+
+    To "consider" or "address" a matter is to ask about it, unless the question speaks of suggestions or solutions.
+    """
+    text = question.lower()
+    considers = _CONSIDER_VERB.search(text) and not _ADVICE_NOUN.search(text)
+    return "ask" if _ASK_VERB.search(text) or considers else "advice"
 
 
 def derived_scenario(row: Row, rarity: Rarity) -> Scenario:

@@ -95,7 +95,8 @@ def _problems_of_facts(value: object, row: Row) -> Iterator[str]:
             yield f"'facts' {i}: 'id' must be unique in the scenario, got {fact_id!r} again. Rename it."
         seen.add(fact_id)
         if not _is_text(fact.get("statement")):
-            yield f"'facts.{fact_id}.statement' must be a non-empty string, got {_found(fact.get('statement'))}. Fix the line."
+            found = _found(fact.get("statement"))
+            yield f"'facts.{fact_id}.statement' must be a non-empty string, got {found}. Fix the line."
         problem = _list_problem(f"facts.{fact_id}.disclosures", fact.get("disclosures"), 2)
         if problem:
             yield problem

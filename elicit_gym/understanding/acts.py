@@ -3,6 +3,7 @@
 The scripted user and the scripted judge read the same `Understanding`, so that they cannot disagree on what was asked.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -33,8 +34,10 @@ MAX_FACTS_IN_QUESTION = 3
 MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
+MIN_WORDS_OF_COPY = 4
+COPIED_SHARE = 0.8
 BORROWED, SURE = 0.6, 0.85
-"""Confidence that a question needs when all of its topic words are the user's own; more where its frame says nothing."""
+"""Confidence that a question needs when all of its topic words are the user's own, or its frame says nothing too."""
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
 
@@ -130,20 +133,24 @@ class ScenarioReader:
         self._told = {
             fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
         }
-        self.read = lru_cache(maxsize=1_024)(self._read)
+        # Whole messages recur between judge and user, clauses between episodes.
+        self._act = lru_cache(maxsize=1_024)(self._act_of)
+        self.read = lru_cache(maxsize=256)(self._read)
         self.heard = lru_cache(maxsize=1_024)(self._heard)
+        self.understand = lru_cache(maxsize=1_024)(self._understand)
+        self.disclosed_in = lru_cache(maxsize=1_024)(self._disclosed_in)
 
     def _read(self, message: str) -> tuple[tuple[DialogueAct, Clause, frozenset[str]], ...]:
         """Read a message by itself; each act with its clause and the stems of its topic words."""
         return tuple([self._act(clause) for clause in split_clauses(message)])
 
-    def _act(self, clause: Clause) -> tuple[DialogueAct, Clause, frozenset[str]]:
+    def _act_of(self, clause: Clause) -> tuple[DialogueAct, Clause, frozenset[str]]:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
             if self._is_list(clause):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
-            advice, contrary = self.advice_given(clause)
+            advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
             kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
             best = facts[0][1] if facts else 0.0
             kept = tuple([(f, c) for f, c in facts[:2] if c >= SECOND_SHARE * best]) if kind == "ask" else ()
@@ -177,12 +184,16 @@ class ScenarioReader:
         rows = self._advice.features(clause)
         scorer = scorers()[self._scorers_prefix + "advice"]
         scores = scorer(rows)
-        met = [(i, float(s)) for i, s in zip(self.advice_items, scores, strict=True) if s >= scorer.threshold]
+        # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
+        best = int(scores.argmax())
+        met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
         near = bool((rows[:, :2].max(axis=1) >= 0.7).any())
         return tuple(met), near and not met
 
     def _is_list(self, clause: Clause) -> bool:
         """Say whether the clause strings together three matters or more: chunks that go for different facts."""
+        if len(_SEPARATOR.findall(clause.text)) < 2:
+            return False
         chunks = [c for c in _chunks(clause.text) if c]
         if len(chunks) < 3:
             return False
@@ -198,7 +209,7 @@ class ScenarioReader:
         told = [stems for fact in disclosed for stems in self._told.get(fact, ())]
         return self._hints.union(self._opening, content_stems(user_message), *told)
 
-    def understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
+    def _understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
         """Read one message of the agent's.
 
         Args:
@@ -211,20 +222,23 @@ class ScenarioReader:
             return Understanding((), 0)
         heard = self.heard(user_message, disclosed)
         num_words = sum([len(clause.words) for _, clause, _ in read])
-        copied = num_words >= 4 and any(
-            _is_copy(read, text) for text in (user_message, self.scenario.opening_message) if text
-        )
+        copied = False
+        if num_words >= MIN_WORDS_OF_COPY:
+            said = frozenset([word for _, clause, _ in read for word in clause.words])
+            copied = any(_is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
         return Understanding(
             tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), num_words
         )
 
-    def disclosed_in(self, text: str) -> frozenset[FactId]:
+    def _disclosed_in(self, text: str) -> frozenset[FactId]:
         """Return the ids of the facts that this message of the user's gives away (70 % of a disclosure's content)."""
         stems = content_stems(text)
         return frozenset(
-            fact
-            for fact, disclosures in self._told.items()
-            if any(told and len(told & stems) >= max(2, -(-len(told) * 7 // 10)) for told in disclosures)
+            [
+                fact
+                for fact, disclosures in self._told.items()
+                if any(len(told & stems) >= max(2, -(-len(told) * 7 // 10)) for told in disclosures if told)
+            ]
         )
 
 
@@ -250,10 +264,8 @@ def _in_context(
     return act
 
 
-def _is_copy(read: Iterable[tuple[DialogueAct, Clause, frozenset[str]]], text: str) -> bool:
-    said = {word for _, clause, _ in read for word in clause.words}
-    heard = _words_of(text)
-    return len(said) >= 4 and len(said & heard) >= 0.8 * len(said)
+def _is_copy(said: frozenset[str], text: str) -> bool:
+    return len(said) >= MIN_WORDS_OF_COPY and len(said & _words_of(text)) >= COPIED_SHARE * len(said)
 
 
 @lru_cache(maxsize=4_096)
@@ -261,6 +273,7 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(word for clause in split_clauses(text) for word in clause.words)
 
 
+_SEPARATOR = re.compile(r"[,/;|]|\b(?:and|or|plus|about|of|regarding)\b")
 _SEPARATORS = frozenset(("and", "or", "plus", "about", "of", "regarding"))
 
 

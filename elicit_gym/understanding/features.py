@@ -37,8 +37,8 @@ _MAX_CACHED_WORDS = 8_192
 _TYPO_DICE = 0.45
 _GENERIC = frozenset(
     """more bit little detail details situation specific specifically information info context background else currently
-    current please maybe perhaps help understand know tell exactly actually usually generally roughly about there something
-    anything thing things""".split()
+    current please maybe perhaps help understand know tell exactly actually usually generally roughly about there
+    something anything thing things""".split()
 )
 
 
@@ -50,7 +50,7 @@ def static_encoder(clauses: Sequence[Clause]) -> Floats:
 
 def content_words(words: Iterable[str]) -> list[str]:
     """Return the words that carry a topic, each once, in order."""
-    return [word for word in dict.fromkeys(words) if word not in FUNCTION_WORDS and word not in _GENERIC]
+    return [w for w in dict.fromkeys(words) if w not in FUNCTION_WORDS and w not in _GENERIC and not w.isdigit()]
 
 
 def _trigrams(word: str) -> frozenset[str]:
@@ -160,16 +160,23 @@ class _Exemplars:
                 self._contains[self._place[s], i] = word_vectors().weight(s)
         self._mass = self._contains.sum(axis=0)
 
-    def similarity(self, vector: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
-        """Return the best cosine, the mean of the best three, and the place of the best, for each group."""
+    def similarity(self, vector: Floats) -> tuple[Floats, Floats]:
+        """Return the best cosine and the mean of the best three, for each group."""
+        scores = self._cosines(vector)
+        scores.partition((scores.shape[1] - 3, scores.shape[1] - 1), axis=1)
+        best3 = scores[:, -3:]
+        return best3[:, 2], np.add.reduce(np.maximum(best3, 0.0), axis=1) * np.float32(1 / 3)
+
+    def nearest(self, vector: Floats) -> NDArray[np.intp]:
+        """Return the place of the most similar example in each group."""
+        return self._cosines(vector).argmax(axis=1)
+
+    def _cosines(self, vector: Floats) -> Floats:
         if self._empty:
-            zeros = np.zeros(len(self._padded), dtype=np.float32)
-            return zeros, zeros, zeros.astype(np.intp)
-        scores = (self._vectors @ vector)[self._padded] - self._missing
-        at = scores.argmax(axis=1)
-        best3 = np.partition(scores, -3, axis=1)[:, -3:]
-        best: Floats = best3[:, -3:].max(axis=1)
-        return best, np.maximum(best3, 0.0).sum(axis=1) / np.float32(3), at
+            return np.zeros(self._padded.shape, dtype=np.float32)
+        cosines: Floats = (self._vectors @ vector)[self._padded]
+        cosines -= self._missing
+        return cosines
 
     def overlap(self, stems: Iterable[str], mass: float) -> Floats:
         """Return the best weighted Dice overlap of stems for each group."""
@@ -177,9 +184,10 @@ class _Exemplars:
         at = [place[s] for s in stems if s in place]
         if not at:
             return np.zeros(len(self._padded), dtype=np.float32)
-        dice = 2 * self._contains[at].sum(axis=0) / (self._mass + np.float32(mass + 1e-6))
-        best: Floats = (dice[self._padded] - self._missing).max(axis=1)
-        return np.maximum(best, 0.0)
+        dice = np.add.reduce(self._contains[at], axis=0)
+        dice /= self._mass + np.float32(mass + 1e-6)
+        best: Floats = np.maximum.reduce(dice[self._padded] - self._missing, axis=1)
+        return np.maximum(2 * best, 0.0)
 
 
 class _Read(NamedTuple):
@@ -266,18 +274,18 @@ class FactTable:
         read = _read(clause, self._encode)
         count = len(self._told)
         scores = np.zeros((8, count), dtype=np.float32)
-        scores[0], scores[4], _ = self._exemplars.similarity(read.vector)
+        scores[0], scores[4] = self._exemplars.similarity(read.vector)
         unmatched = 0.0
         if read.content:
             matches = np.stack([self._words.match(word) for word in read.content])
             covers = matches[:, 0]
-            shares = read.weights / (read.weights.sum() + np.float32(1e-6))
+            shares = read.weights / (np.add.reduce(read.weights) + np.float32(1e-6))
             scores[1] = shares @ covers
-            scores[2] = matches[:, 1].max(axis=0)
+            scores[2] = np.maximum.reduce(matches[:, 1], axis=0)
             scores[5] = shares @ matches[:, 1]
             gaps = (1.0 - covers) * read.weights[:, None]
-            scores[6] = 1.0 - gaps.max(axis=0)
-            unmatched = float(gaps.min(axis=1).max())
+            scores[6] = 1.0 - np.maximum.reduce(gaps, axis=0)
+            unmatched = float(np.maximum.reduce(np.minimum.reduce(gaps, axis=1)))
         scores[3] = self._exemplars.overlap(read.stems, read.mass)
         rows = np.empty((count, len(FACT_FEATURES)), dtype=np.float32)
         rows[:, 0] = scores[0]
@@ -291,7 +299,7 @@ class FactTable:
         rows[:, 8:12] = _margins(scores[:4]).T
         rows[:, 12] = self._wh[:, WH_WORDS.index(clause.wh or "whether")]
         rows[:, 13] = scores[0] * scores[1]
-        rows[:, 14] = scores[0].max()
+        rows[:, 14] = np.maximum.reduce(scores[0])
         rows[:, 15] = min(len(read.content), 8) / 8
         rows[:, 16] = len(clause.words) <= 2
         rows[:, 17] = clause.probe is not None
@@ -321,8 +329,13 @@ class AdviceTable:
         self._contrary_clauses = [[_whole(sentence) for sentence in group] for group in contrary]
         named = [[_whole(topic) for topic in group] for group in topics]
         self._good, self._contrary = _Exemplars(self._good_clauses, encode), _Exemplars(self._contrary_clauses, encode)
-        self._good_words = _Words([[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)])
-        self._contrary_words = _Words([[c.words for c in group] for group in self._contrary_clauses])
+        # Good and contrary ones in one table, so that a word is looked up once: first the good groups, then the others.
+        self._words = _Words(
+            [
+                *[[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)],
+                *[[c.words for c in group] for group in self._contrary_clauses],
+            ]
+        )
         means = [encode(group).mean(axis=0) for group in named]
         self._topics = np.stack([mean / max(float(np.linalg.norm(mean)), 1e-6) for mean in means])
 
@@ -333,18 +346,18 @@ class AdviceTable:
             Shape (num_items, len(ADVICE_FEATURES)).
         """
         read = _read(clause, self._encode)
-        good, mean_good, at_good = self._good.similarity(read.vector)
-        contrary, mean_contrary, at_contrary = self._contrary.similarity(read.vector)
+        good, mean_good = self._good.similarity(read.vector)
+        contrary, mean_contrary = self._contrary.similarity(read.vector)
+        at_good, at_contrary = self._good.nearest(read.vector), self._contrary.nearest(read.vector)
         contrary = np.maximum(contrary, -1.0)
         count = len(self._topics)
         cover_good = cover_contrary = np.zeros(count, dtype=np.float32)
         unmatched = 0.0
         if read.content:
-            shares = read.weights / (read.weights.sum() + np.float32(1e-6))
-            covers = np.stack([self._good_words.match(word)[0] for word in read.content])
-            cover_good = shares @ covers
-            cover_contrary = shares @ np.stack([self._contrary_words.match(word)[0] for word in read.content])
-            unmatched = float(((1.0 - covers) * read.weights[:, None]).min(axis=1).max())
+            shares = read.weights / (np.add.reduce(read.weights) + np.float32(1e-6))
+            covers = np.stack([self._words.match(word)[0] for word in read.content])
+            cover_good, cover_contrary = np.split(shares @ covers, 2)
+            unmatched = float(((1.0 - covers[:, :count]) * read.weights[:, None]).min(axis=1).max())
         overlap_good = self._good.overlap(read.stems, read.mass)
         overlap_contrary = self._contrary.overlap(read.stems, read.mass)
         rows = np.empty((count, len(ADVICE_FEATURES)), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""From features to confidence: a small fixed network, fitted once by `benchmarks/fit_understanding.py`."""
+"""From features to confidence: logistic regressions, fitted once by `benchmarks/fit_understanding.py`."""
 
 import json
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Scorer:
-    """A network with one hidden layer, or none: ``sigmoid(tanh(x W1 + b1) W2 + b2)`` on standardised features.
+    """A logistic regression on raw features.
 
     Attributes:
-        features: their names, in order; a mismatch with the code is refused when the file is read.
-        hidden: weights (F, H) and biases (H,) with the standardisation folded in; ``H = 0`` for a logistic regression.
-        output: weights (H + F,) and bias; the features themselves go to the output too.
+        features: their names, in order.
+        weights: shape (F,), the standardisation folded in.
+        bias: likewise.
         threshold: least confidence that counts as a yes.
     """
 
     features: tuple[str, ...]
-    hidden: tuple[Floats, Floats]
-    output: tuple[Floats, float]
+    weights: Floats
+    bias: np.float32
     threshold: float
 
     def __call__(self, rows: Floats) -> Floats:
@@ -39,26 +39,27 @@ class Scorer:
         Returns:
             Shape (N,).
         """
-        weights, biases = self.hidden
-        last, bias = self.output
-        count = weights.shape[1]
-        score = np.tanh(rows @ weights + biases) @ last[:count] + rows @ last[count:] + np.float32(bias)
-        return 1.0 / (1.0 + np.exp(-score))  # type: ignore[no-any-return]
+        confidences: Floats = 1.0 / (1.0 + np.exp(-(rows @ self.weights + self.bias)))
+        return confidences
 
 
-def _scorer(stored: dict[str, Any]) -> Scorer:
-    array = lambda key: np.array(stored[key], dtype=np.float32)  # noqa: E731
-    num = len(stored["features"])
+def scorer_from(stored: dict[str, Any]) -> Scorer:
+    """Build a scorer from what the file stores of it."""
     return Scorer(
         features=tuple(stored["features"]),
-        hidden=(array("hidden_weights").reshape(num, -1), array("hidden_biases")),
-        output=(array("output_weights"), float(stored["output_bias"])),
+        weights=np.array(stored["weights"], dtype=np.float32),
+        bias=np.float32(stored["bias"]),
         threshold=float(stored["threshold"]),
     )
 
 
 @cache
 def scorers() -> dict[str, Scorer]:
-    """Load the fitted scorers: ``fact`` and ``advice``, and both for scenarios without exemplars (``derived_...``)."""
+    """Load the fitted scorers.
+
+    Returns:
+        ``fact`` and ``advice``; the same behind ``derived_`` for scenarios without examples, and behind ``embedding_``
+        for a sentence-transformers model in place of the word vectors.
+    """
     text = (files("elicit_gym.understanding") / "scorers.json").read_text(encoding="utf-8")
-    return {name: _scorer(stored) for name, stored in json.loads(text).items()}
+    return {name: scorer_from(stored) for name, stored in json.loads(text).items()}

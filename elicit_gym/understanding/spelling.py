@@ -15,8 +15,9 @@ _CHAT = {
     "hav": "have", "hv": "have", "pls": "please", "plz": "please", "teh": "the", "hwo": "how", "woh": "who",
     "yuo": "you", "oyu": "you", "youre": "you are", "yuor": "your", "wehn": "when", "waht": "what", "cuz": "because",
     "bc": "because", "thx": "thanks", "dont": "do not", "cant": "can not", "wont": "will not", "isnt": "is not",
-    "arent": "are not", "didnt": "did not", "doesnt": "does not", "havent": "have not", "hasnt": "has not", "im": "i am",
-    "ive": "i have", "whats": "what is", "wheres": "where is", "hows": "how is", "whos": "who is", "thats": "that is",
+    "arent": "are not", "didnt": "did not", "doesnt": "does not", "havent": "have not", "hasnt": "has not",
+    "im": "i am", "ive": "i have", "whats": "what is", "wheres": "where is", "hows": "how is", "whos": "who is",
+    "thats": "that is",
     "theres": "there is", "tihs": "this", "taht": "that", "adn": "and", "fro": "for", "ot": "to", "si": "is",
     "gto": "got", "nto": "not", "alot": "a lot", "btw": "by the way", "smth": "something", "sth": "something",
     "abt": "about", "gonna": "going to", "wanna": "want to", "gotta": "got to", "dunno": "do not know",
@@ -24,6 +25,7 @@ _CHAT = {
 """What people type on purpose or by habit; as whole words these are hardly ever meant otherwise."""
 
 
+@lru_cache(maxsize=65_536)
 def mended(word: str) -> str:
     """Return a lower-case word as it was meant, perhaps as two; a known word, a number or a name stays."""
     chat = _CHAT.get(word)
@@ -42,7 +44,6 @@ def _is_known(word: str) -> bool:
     return any(len(stem) > 2 and (stem in vectors or stem + "e" in vectors) for stem in stems)
 
 
-@lru_cache(maxsize=16_384)
 def _nearest(word: str) -> str:
     """Return the most frequent word within one edit (a swap counts as one); the word itself where there is none."""
     from rapidfuzz import process

@@ -1,7 +1,7 @@
 """Static word vectors: the meaning of a word as 64 numbers, looked up and never computed.
 
-`vectors.npz` is distilled from all-MiniLM-L6-v2 by `benchmarks/distil_word_vectors.py`, stored as int8. The weighted mean
-of a sentence's words imitates what the model makes of the sentence.
+`vectors.npz` is distilled from all-MiniLM-L6-v2 by `benchmarks/distil_word_vectors.py`, stored as int8. The weighted
+mean of a sentence's words imitates what the model makes of the sentence.
 
 References:
     all-MiniLM-L6-v2 (Apache 2.0), https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2. Tulkens and van
@@ -57,7 +57,7 @@ class WordVectors:
 
     def vector(self, word: str) -> NDArray[np.float32]:
         """Return the word's vector, of length 1 (zeros where even its pieces are unknown). Shape (64,)."""
-        return self._vectors[self.row(word)].copy()
+        return np.array(self._vectors[self.row(word)], dtype=np.float32)
 
     def weight(self, word: str) -> float:
         """Return how much a word says; some 0 for function words, some 1 for rare ones."""
@@ -72,11 +72,15 @@ class WordVectors:
         """
         if not words:
             return np.zeros(DIMENSIONS, dtype=np.float32)
-        total: NDArray[np.float32] = self._weighted[[self.row(word) for word in words]].sum(axis=0)
+        total: NDArray[np.float32] = np.add.reduce(self._weighted[[self.row(word) for word in words]], axis=0)
         norm = sqrt(float(total @ total))
-        return total / np.float32(norm) if norm > 0 else total
+        if norm > 0:
+            total /= np.float32(norm)
+        return total
 
     def _row_of_unknown(self, word: str) -> int:
+        if word.isdigit():
+            return self._row["number"]
         row = self._unknown.get(word)
         if row is not None:
             return row
@@ -91,7 +95,7 @@ class WordVectors:
 
 
 def pieces_of(word: str, rows: Mapping[str, int]) -> list[int]:
-    """Return the row of a word, or the rows of its pieces: the longest known one first, as the model's tokenizer splits.
+    """Return the row of a word, or the rows of its pieces, the longest first, as the model's tokenizer splits.
 
     Args:
         word: in lower case.

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from elicit_gym.understanding.clauses import WhWord
 
 __all__ = [
-    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "NOTHING_TO_TELL", "NOT_YET", "NUDGES", "PROGRESS", "REMARKS", "REPEATS",
-    "SMALL_TALK", "STUCK", "UNCLEAR",
+    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "NOTHING_TO_TELL", "NOT_YET", "NUDGES", "PROGRESS", "REMARKS",
+    "REPEATS", "SMALL_TALK", "STUCK", "UNCLEAR",
 ]  # fmt: skip
 
 NUDGES = (

@@ -1,6 +1,8 @@
 """From what was said to numbers for each window, and from those to estimates by domain and paired differences."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -9,16 +11,58 @@ from numpy.typing import NDArray
 
 from elicit_gym.offline.evaluation.metrics import Encoder, progression_of_vectors
 from elicit_gym.offline.windows import Window
-from elicit_gym.statistics import Estimate, cluster_mean, cluster_ratio, holm, sign_flip_p_value
+from elicit_gym.statistics.estimates import Estimate, cluster_mean, cluster_ratio
+from elicit_gym.statistics.significance import PairedTest, correct_for_family, sign_flip_test, swap_test
 
-__all__ = ["METRICS", "Numbers", "TokenCounter", "WindowNumbers", "by_domain", "paired_differences"]
+__all__ = [
+    "METRICS",
+    "UNIT",
+    "MetricDifference",
+    "Numbers",
+    "TokenCounter",
+    "WindowNumbers",
+    "by_domain",
+    "paired_differences",
+]
 
 METRICS = ("perplexity", "response_length", "prompt_length", "progression", "turn_length_ratio", "similarity")
+
+UNIT = "interview"
+"""What is drawn independently: the windows of one interview are not."""
+_BOUNDS = {
+    "progression": (0.0, 2.0),
+    "prompt_length": (0.0, math.inf),
+    "response_length": (0.0, math.inf),
+    "similarity": (-1.0, 1.0),
+}
+"""What a mean can be by its definition: cosines and distances by cosine, numbers of tokens."""
 
 TokenCounter = Callable[[Sequence[str]], list[int]]
 Floats = NDArray[np.float64]
 Numbers = dict[str, Floats]
 """For each metric a number a window, NaN where there is none, shape (n,); a ratio of sums has columns, shape (n, m)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricDifference:
+    """How the first policy differs from the second in one metric on the same windows.
+
+    Attributes:
+        metric: the metric, or ``perplexity_ratio``.
+        difference: first less second; of perplexities the ratio, first over second.
+        test: over interviews, corrected for the number of pairs.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: Estimate
+    test: PairedTest
+
+    def to_row(self) -> dict[str, Any]:
+        """Convert to JSON types."""
+        names = {"first": self.first, "second": self.second, "metric": self.metric}
+        return names | self.difference.to_row() | self.test.to_row()
 
 
 class WindowNumbers:
@@ -118,23 +162,28 @@ def by_domain(metric: str, values: Floats, domains: Sequence[str], clusters: Seq
         if metric in _OF_SUMS:
             cells[domain] = _known_ratio(values[chosen], own, _OF_SUMS[metric])
         else:
-            cells[domain] = _known_mean(values[chosen], own)
+            cells[domain] = _known_mean(values[chosen], own, _BOUNDS[metric])
     return cells
 
 
 def _known_ratio(values: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats]) -> Estimate:
-    known: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=1))
-    return cluster_ratio(values[known], [c for c, keep in zip(clusters, known, strict=True) if keep], statistic)
+    kept, own = _known(values, clusters)
+    return cluster_ratio(kept, own, statistic, unit=UNIT, positive=True)
 
 
-def _known_mean(values: Floats, clusters: Sequence[str]) -> Estimate:
-    known = ~np.isnan(values)
-    return cluster_mean(values[known].tolist(), [c for c, keep in zip(clusters, known, strict=True) if keep])
+def _known_mean(values: Floats, clusters: Sequence[str], bounds: tuple[float, float]) -> Estimate:
+    kept, own = _known(values, clusters)
+    return cluster_mean(kept.tolist(), own, unit=UNIT, bounds=bounds)
+
+
+def _known(values: Floats, clusters: Sequence[str]) -> tuple[Floats, list[str]]:
+    known: NDArray[np.bool_] = np.logical_not(np.isnan(values.reshape(len(values), -1)).any(axis=1))
+    return values[known], [c for c, keep in zip(clusters, known, strict=True) if keep]
 
 
 def paired_differences(
     measured: Mapping[str, Numbers], names: Sequence[str], clusters: Sequence[str]
-) -> list[Mapping[str, Any]]:
+) -> list[MetricDifference]:
     """Compare every two policies on the same windows, metric by metric.
 
     Args:
@@ -143,43 +192,41 @@ def paired_differences(
         clusters: the dialogue of each window, shape (n,).
 
     Returns:
-        Rows with ``first``, ``second``, ``metric``, the difference (first minus second; of perplexities their ratio,
-        where both were measured on the same tokens) with its interval, and for means the p-value of a sign-flip test
-        over dialogues, alone and by Holm's correction over the pairs.
+        The differences of each metric that both policies have; of perplexities the ratio, where both were measured on
+        the same tokens. The tests exchange the two policies in whole dialogues and are corrected, metric by metric, for
+        the number of pairs.
     """
-    rows: list[dict[str, Any]] = []
+    found: list[MetricDifference] = []
     for metric in METRICS:
         if metric == "prompt_length":
             continue
-        own: list[dict[str, Any]] = []
+        own: list[MetricDifference] = []
         for first, second in combinations(names, 2):
-            if metric in measured[first] and metric in measured[second]:
-                found = _difference(metric, measured[first][metric], measured[second][metric], clusters)
-                if found is not None:
-                    estimate, p_value = found
-                    shown = "perplexity_ratio" if metric == "perplexity" else metric
-                    row = {"first": first, "second": second, "metric": shown, **estimate.to_row()}
-                    own.append(row | {"p_value": p_value})
-        for row, p_corrected in zip(own, holm([row["p_value"] for row in own]), strict=True):
-            rows.append(row | {"p_corrected": p_corrected})
-    return list(rows)
+            if metric not in measured[first] or metric not in measured[second]:
+                continue
+            one, other = measured[first][metric], measured[second][metric]
+            if metric == "perplexity" and not np.array_equal(one[:, 1], other[:, 1]):
+                continue  # other tokens: perplexities of two vocabularies have no ratio that means anything
+            difference, test = _difference(metric, one, other, clusters)
+            shown = "perplexity_ratio" if metric == "perplexity" else metric
+            own.append(MetricDifference(first=first, second=second, metric=shown, difference=difference, test=test))
+        tests = correct_for_family([row.test for row in own])
+        found += [replace(row, test=test) for row, test in zip(own, tests, strict=True)]
+    return found
 
 
-def _difference(
-    metric: str, first: Floats, second: Floats, clusters: Sequence[str]
-) -> tuple[Estimate, float | None] | None:
+def _difference(metric: str, first: Floats, second: Floats, clusters: Sequence[str]) -> tuple[Estimate, PairedTest]:
     if metric == "turn_length_ratio":
-        both = np.concatenate([first, second], axis=1)  # (n, 8)
-        return _known_ratio(
-            both, clusters, lambda s: _turn_length_ratio(s[..., :4]) - _turn_length_ratio(s[..., 4:])
-        ), None
+        both, own = _known(np.concatenate([first, second], axis=1), clusters)  # (n, 8)
+        gap = cluster_ratio(
+            both, own, lambda s: _turn_length_ratio(s[..., :4]) - _turn_length_ratio(s[..., 4:]), unit=UNIT
+        )
+        return gap, swap_test(both[:, :4], both[:, 4:], own, _turn_length_ratio, unit=UNIT)
     if metric == "perplexity":
-        if not np.array_equal(first[:, 1], second[:, 1]):
-            return None  # other tokens: perplexities of two vocabularies have no ratio that means anything
-        gap = first[:, 0] - second[:, 0]
-        columns = np.stack([gap, first[:, 1]], axis=1)
-        return cluster_ratio(columns, clusters, _perplexity), sign_flip_p_value(gap.tolist(), clusters)
-    gap = first - second
-    known = ~np.isnan(gap)
-    kept = [c for c, keep in zip(clusters, known, strict=True) if keep]
-    return cluster_mean(gap[known].tolist(), kept), sign_flip_p_value(gap[known].tolist(), kept)
+        nats = first[:, 0] - second[:, 0]
+        ratio = cluster_ratio(np.stack([nats, first[:, 1]], axis=1), clusters, _perplexity, unit=UNIT, positive=True)
+        return ratio, sign_flip_test(nats.tolist(), clusters, unit=UNIT)
+    lowest, highest = _BOUNDS[metric]
+    gaps, own = _known(first - second, clusters)
+    bounds = (lowest - highest, highest - lowest)
+    return cluster_mean(gaps.tolist(), own, unit=UNIT, bounds=bounds), sign_flip_test(gaps.tolist(), own, unit=UNIT)

@@ -10,6 +10,7 @@ from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError, bou
 from elicit_gym.offline.evaluation.answers import Answer, AnswerFile
 from elicit_gym.offline.evaluation.estimates import (
     METRICS,
+    MetricDifference,
     Numbers,
     TokenCounter,
     WindowNumbers,
@@ -20,7 +21,7 @@ from elicit_gym.offline.evaluation.metrics import Encoder
 from elicit_gym.offline.windows import Window
 from elicit_gym.policy import BatchPolicy, Policy
 from elicit_gym.reporting.progress import progress_bar
-from elicit_gym.statistics import Estimate
+from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.types import ChatHistory
 
 __all__ = ["NextTurnResult", "YieldEvaluation", "evaluate_yield"]
@@ -61,7 +62,7 @@ class YieldEvaluation:
     """
 
     tables: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
-    differences: tuple[Mapping[str, Any], ...]
+    differences: tuple[MetricDifference, ...]
     results: tuple[NextTurnResult, ...]
     windows: tuple[Window, ...]
     numbers: Mapping[str, Numbers]
@@ -73,7 +74,7 @@ class YieldEvaluation:
                 metric: {row: {d: e.to_row() for d, e in cells.items()} for row, cells in rows.items()}
                 for metric, rows in self.tables.items()
             },
-            "differences": [dict(difference) for difference in self.differences],
+            "differences": [difference.to_row() for difference in self.differences],
             "failed": {result.name: len(result.failures) for result in self.results if result.failures},
         }
 
@@ -104,7 +105,7 @@ def evaluate_yield(
         progress: show bars.
 
     Returns:
-        Estimates by domain and in all, with intervals by bootstrap over dialogues, and paired differences.
+        Estimates by domain and in all, with intervals over dialogues, and paired differences.
 
     Raises:
         SettingError: there are no windows, or two policies have one name.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elicit_gym.reporting.style import STYLE, colour
-from elicit_gym.statistics import Estimate
+from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.evaluation.figures import REFERENCES, TITLES, draw_yield_figures, row_colours
 from elicit_gym.reporting.page import data_uri, pack, write_page
-from elicit_gym.statistics import Estimate
 
 if TYPE_CHECKING:
     from elicit_gym.offline.evaluation.evaluate import YieldEvaluation
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["write_yield_report"]
 
 _CAPTIONS = {
-    "metrics": "By domain, with 95 % intervals over dialogues (YIELD, Tables 6 to 8). Real elicitors in black, the "
-    "shuffled control in grey.",
+    "metrics": "By domain, with 95 % intervals over interviews where there are five or more (YIELD, Tables 6 to 8). "
+    "Real elicitors in black, the shuffled control in grey.",
     "lengths": "Distribution of utterance lengths, all domains.",
 }
 
@@ -46,7 +45,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "colours": row_colours(names),
         "tables": [(metric, *TITLES[metric], rows) for metric, rows in result.tables.items() if rows],
         "domains": list(next(iter(result.tables["response_length"].values()))),
-        "differences": [(row, _estimate(row)) for row in result.differences],
+        "differences": result.differences,
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
         "failed": {r.name: len(r.failures) for r in result.results if r.failures},
         "num_windows": len(result.windows),
@@ -56,10 +55,6 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "packed": pack({"windows": samples, "colours": row_colours(names)}),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)
-
-
-def _estimate(row: Mapping[str, Any]) -> Estimate:
-    return Estimate(value=row["value"], low=row["low"], high=row["high"])
 
 
 def _samples(result: "YieldEvaluation") -> list[dict[str, Any]]:

@@ -6,9 +6,8 @@ from rich.text import Text
 
 from elicit_gym.offline.evaluation.evaluate import YieldEvaluation
 from elicit_gym.offline.evaluation.figures import TITLES
-from elicit_gym.reporting.page import format_estimate, format_p
+from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.terminal import printable
-from elicit_gym.statistics import Estimate
 
 __all__ = ["print_yield_evaluation"]
 
@@ -25,10 +24,12 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
         table.add_column("policy")
         for domain in domains:
             table.add_column(printable(domain).replace("_", " "), justify="right")
+        notes = Footnotes()
         for name, cells in rows.items():
-            shown = [format_estimate(cells[d], digits).replace(" [", "\n[") if d in cells else "–" for d in domains]
+            shown = [notes.estimate(cells[d], digits, lines=2) if d in cells else "–" for d in domains]
             table.add_row(Text(printable(name)), *shown)
         console.print(table)
+        notes.print(console)
     for said in result.results:
         if said.failures:
             first = next(iter(said.failures.values()))
@@ -42,9 +43,10 @@ def print_yield_evaluation(result: YieldEvaluation, console: Console | None = No
             table.add_column(column)
         for column in ("difference", "p (Holm)"):
             table.add_column(column, justify="right")
+        notes = Footnotes()
         for row in result.differences:
-            gap = format_estimate(Estimate(value=row["value"], low=row["low"], high=row["high"]), 3)
-            names = f"{row['first']} − {row['second']}"
-            metric = str(row["metric"]).replace("_", " ")
-            table.add_row(Text(printable(names)), metric, gap, format_p(row["p_corrected"]))
+            names = Text(printable(f"{row.first} − {row.second}"))
+            gap = notes.estimate(row.difference, 3)
+            table.add_row(names, row.metric.replace("_", " "), gap, notes.test(row.test))
         console.print(table)
+        notes.print(console)

@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from elicit_gym.errors import MissingExtraError
 from elicit_gym.offline.human_eval.answers import Answers, Rating, WorkerCheck
 from elicit_gym.offline.human_eval.scales import PAPER_TABLE_9, SCALES
+from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.reporting.style import STYLE, colour
 from elicit_gym.reporting.terminal import printable
-from elicit_gym.statistics import Estimate, cluster_estimate, cluster_mean
+from elicit_gym.statistics.estimates import Estimate, cluster_alpha, cluster_mean
 
 __all__ = ["HumanEvaluation", "draw_human_evaluation", "print_human_evaluation", "score_ratings"]
+
+_UNIT = "interview"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +74,10 @@ def score_ratings(
         keep_all: count the workers that the checks would leave out, too.
 
     Returns:
-        Means and differences with 95 % intervals by bootstrap over interviews, and alpha for ordinal data with one too.
-
-    Raises:
-        MissingExtraError: the extra ``human-eval`` is not installed.
+        Means, differences and ordinal alpha with 95 % intervals over interviews.
 
     References:
-        YIELD, Section 6.6 and Table 9. Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
+        YIELD, Section 6.6 and Table 9.
     """
     left_out = set() if keep_all else {check.worker for check in workers if check.reason}
     ratings = [rating for rating in answers.ratings if rating.worker not in left_out]
@@ -91,11 +89,15 @@ def score_ratings(
     for scale in SCALES:
         for source in sources:
             own = [r for r in ratings if (r.source, r.scale) == (source, scale.key)]
-            table[source][scale.key] = cluster_mean([float(r.value) for r in own], [dialogue[r.task] for r in own])
+            table[source][scale.key] = cluster_mean(
+                [float(r.value) for r in own], [dialogue[r.task] for r in own], unit=_UNIT, bounds=(1.0, 5.0)
+            )
             if source == "real" or "real" not in sources:
                 continue
             gaps = [float(r.value - values[r.worker, r.task, "real", scale.key]) for r in own]
-            to_real[source][scale.key] = cluster_mean(gaps, [dialogue[r.task] for r in own])
+            to_real[source][scale.key] = cluster_mean(
+                gaps, [dialogue[r.task] for r in own], unit=_UNIT, bounds=(-4.0, 4.0)
+            )
     alpha = {s.key: _alpha([r for r in ratings if r.scale == s.key], dialogue) for s in SCALES}
     return HumanEvaluation(
         table=table,
@@ -107,10 +109,6 @@ def score_ratings(
 
 
 def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
-    try:
-        import krippendorff
-    except ImportError as error:
-        raise MissingExtraError("Measuring the raters' agreement", "human-eval") from error
     workers = {worker: i for i, worker in enumerate(sorted({r.worker for r in ratings}))}
     if len(workers) < 2:
         return Estimate(value=None, num=len(ratings), reason="one rater: no agreement")
@@ -118,26 +116,7 @@ def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
     matrix = np.full((len(workers), len(units)), np.nan)  # (raters, units)
     for r in ratings:
         matrix[workers[r.worker], units[r.task, r.source, r.scale]] = r.value
-    shared = (~np.isnan(matrix)).sum(axis=0) > 1
-    if not shared.any():
-        return Estimate(value=None, num=len(ratings), reason="no task was rated twice")
-    if len(np.unique(matrix[:, shared][~np.isnan(matrix[:, shared])])) < 2:
-        return Estimate(value=None, num=len(ratings), reason="every rating alike: alpha is not defined")
-
-    def of_units(columns: NDArray[np.float64]) -> float:
-        drawn = matrix[:, columns.astype(int)]
-        if len(np.unique(drawn[~np.isnan(drawn)])) < 2:
-            return float("nan")
-        return float(krippendorff.alpha(reliability_data=drawn, level_of_measurement="ordinal"))
-
-    columns = [float(i) for i, both in enumerate(shared) if both]
-    clusters = [dialogue[task] for (task, _, _), both in zip(units, shared, strict=True) if both]
-    estimate = cluster_estimate(columns, clusters, of_units)
-    if estimate.low is not None and np.isnan(estimate.low):
-        return Estimate(
-            value=estimate.value, num=estimate.num, reason="some resamples have one rating only: no interval"
-        )
-    return estimate
+    return cluster_alpha(matrix, [dialogue[task] for task, _, _ in units], unit=_UNIT)
 
 
 def print_human_evaluation(result: HumanEvaluation, console: Console | None = None) -> None:
@@ -147,26 +126,30 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
     table.add_column("source")
     for scale in SCALES:
         table.add_column(f"{scale.name} ({scale.short})", justify="right")
+    notes = Footnotes()
     for source, row in result.table.items():
-        table.add_row(Text(printable(source)), *(format_estimate(row[s.key]).replace(" [", "\n[") for s in SCALES))
+        table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
     table.add_section()
-    agreement = [format_estimate(result.alpha[s.key]).replace(" [", "\n[") for s in SCALES]
+    agreement = [notes.estimate(result.alpha[s.key], lines=2) for s in SCALES]
     table.add_row("Krippendorff's alpha", *agreement)
     table.add_section()
     for name, means in PAPER_TABLE_9.items():
         table.add_row(f"paper: {name}", *(f"{mean:.2f}" for mean in means), style="dim")
     console.print(table)
+    notes.print(console)
     overall = result.alpha["all"]
-    why = f" ({overall.reason})" if overall.reason else ""
+    why = f" ({overall.reason})" if overall.value is None and overall.reason else ""
     console.print(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", highlight=False)
     if result.to_real:
         table = Table(title="Difference to the real utterance, same raters", title_justify="left")
         table.add_column("source")
         for scale in SCALES:
             table.add_column(scale.short, justify="right")
+        notes = Footnotes()
         for source, row in result.to_real.items():
-            table.add_row(Text(printable(source)), *(format_estimate(row[s.key]).replace(" [", "\n[") for s in SCALES))
+            table.add_row(Text(printable(source)), *(notes.estimate(row[s.key], lines=2) for s in SCALES))
         console.print(table)
+        notes.print(console)
     table = Table(title="Workers", title_justify="left")
     for column in ("worker", "tasks", "s a task", "one number", "agreement", "left out"):
         table.add_column(column, justify="left" if column in ("worker", "left out") else "right")

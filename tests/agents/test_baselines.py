@@ -16,12 +16,14 @@ def comparison() -> Comparison:
     return compare([load_policy(name) for name in ("naive", "ask-many", "ask-one", "adaptive", "oracle")])
 
 
-def test_the_order_holds_with_intervals_apart(comparison: Comparison) -> None:
-    returns = [policy.metrics["return"] for policy in comparison.policies]
-    for worse, better in pairwise(returns):
-        assert worse.high is not None
-        assert better.low is not None
-        assert worse.high < better.low
+def test_the_order_holds_with_intervals_of_the_differences_apart_from_0(comparison: Comparison) -> None:
+    names = [policy.policy for policy in comparison.policies]
+    gaps = {(pair.first, pair.second): pair for pair in comparison.pairs}
+    for worse, better in pairwise(names):
+        pair = gaps[worse, better]
+        assert pair.difference.high is not None
+        assert pair.difference.high < 0
+        assert pair.test.significant
 
 
 def test_naive_stays_low(comparison: Comparison) -> None:

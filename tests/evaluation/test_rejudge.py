@@ -32,8 +32,10 @@ def test_the_same_judge_agrees_with_itself_and_changes_nothing() -> None:
     records = [r for p in ("ask-one", "oracle", "adaptive") for r in collect_episodes(load_policy(p), scenario_ids=IDS)]
     result = rejudge(records, load_scenarios(), ScriptedJudge())
     assert result.records == tuple(records)
-    assert result.kappa["all"] == result.kappa["ask"] == result.kappa["advice"] == 1.0
-    assert result.agreement["all"] == 1.0
+    assert [result.kappa[kind].value for kind in ("all", "ask", "advice")] == [1.0] * 3
+    assert result.kappa["all"].reason == "no interval: all 5 opening messages alike"
+    assert result.agreement["all"].value == 1.0
+    assert result.agreement["all"].low == pytest.approx(0.05 ** (1 / 5))  # five alike leave much room
     assert all(first == second for first, second in result.returns.values())
     assert result.rankings() == (["oracle", "adaptive", "ask-one"],) * 2
 
@@ -42,7 +44,7 @@ def test_another_judge_changes_returns_and_ranking() -> None:
     records = collect_episodes(load_policy("oracle"), scenario_ids=IDS)
     never = rejudge(records, load_scenarios(), Fixed(False))
     assert never.returns["oracle"] == (5.0, 0.0)
-    assert never.kappa["all"] == pytest.approx(0.0)
+    assert never.kappa["all"].value == pytest.approx(0.0)
     assert all(record.episode.truncated for record in never.records)
     always = rejudge(records, load_scenarios(), Fixed(True))
     assert always.returns["oracle"] == (5.0, 5.0)
@@ -53,8 +55,8 @@ def test_unscored_pairs_are_counted_and_in_no_kappa() -> None:
     records = collect_episodes(load_policy("ask-one"), scenario_ids=IDS)
     result = rejudge(records, load_scenarios(), Fixed(False, unscored=(4,)))
     assert result.num_unscored == sum(len(r.episode.turns) for r in records)  # item 4, the advice, stays pending
-    assert result.num_pairs["advice"] == 0
-    assert result.kappa["advice"] is None
+    assert result.agreement["advice"].num == 0
+    assert (result.kappa["advice"].value, result.kappa["advice"].reason) == (None, "nothing measured")
     assert all(4 in record.episode.doubtful for record in result.records)
 
 

@@ -56,6 +56,19 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(folder: Path) -> 
     assert "onerror" not in page  # conversations are compressed data, never markup
 
 
+def test_few_opening_messages_are_told_on_the_page_and_in_the_summary(tmp_path: Path) -> None:
+    ids = [scenario.id for scenario in load_scenarios()[:4]]
+    compare([load_policy("ask-one"), load_policy("oracle")], scenario_ids=ids, out=tmp_path / "run")
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert page.count("(no interval: 2 opening messages)") >= 4
+    assert "cannot be significant with 2 opening messages" in page
+    text = (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+    assert "NaN" not in text
+    summary = json.loads(text)
+    assert summary["policies"][0]["metrics"]["return"]["reason"] == "no interval: 2 opening messages"
+    assert summary["pairs"][0]["test_reason"] == "cannot be significant with 2 opening messages"
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_it(folder: Path, tmp_path: Path) -> None:
     dom = dumped_dom(folder / "report.html", tmp_path)

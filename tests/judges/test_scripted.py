@@ -13,7 +13,7 @@ from benchmarks.judge_agreement import judge_labelled_pairs, load_labelled_pairs
 from elicit_gym import collect_episodes
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.statistics import cohen_kappa
+from elicit_gym.statistics.estimates import cohen_kappa
 from elicit_gym.types import ChatHistory, JudgeRequest, Scenario
 
 SCENARIOS = load_scenarios()

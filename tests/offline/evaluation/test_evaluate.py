@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.local_policy import LocalPolicy
@@ -63,28 +64,36 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     expected = np.exp(-sum(s.total for s in scored) / sum(s.num_tokens for s in scored))
     found = result.tables["perplexity"]["tiny"]["all"]
     assert found.value == pytest.approx(expected)
-    assert found.low is not None
-    assert found.low <= (found.value or 0) <= (found.high or 0)
+    assert (found.low, found.reason) == (None, "no interval: 4 interviews")
     real = result.tables["turn_length_ratio"]["real"]["all"].value
     means = {
         role: np.mean([len(m.content.split()) for w in windows for m in w.messages if m.role == role])
         for role in ("user", "assistant")
     }
     assert real == pytest.approx(means["user"] / means["assistant"])
-    paired = {row["metric"]: row for row in result.differences}
+    paired = {row.metric: row for row in result.differences}
     assert set(paired) == {"response_length", "progression", "similarity", "turn_length_ratio"}
     for metric in ("response_length", "turn_length_ratio"):
         own = result.tables[metric]
         gap = (own["parrot"]["all"].value or 0) - (own["tiny"]["all"].value or 0)
-        assert paired[metric]["value"] == pytest.approx(gap)
-    assert 0 < paired["similarity"]["p_value"] <= paired["similarity"]["p_corrected"] <= 1
+        assert paired[metric].difference.value == pytest.approx(gap)
+        assert paired[metric].test.reason == "cannot be significant with 4 interviews"
     manifest = evaluation_manifest([Parrot(), local], windows, data="sample/all-v1 test", settings={})
     write_yield_report(result, tmp_path / "out", manifest)
     rows = [json.loads(line) for line in (tmp_path / "out" / "samples.jsonl").read_text().splitlines()]
     assert len(rows) == len(windows)
     assert set(rows[0]["said"]) == {"real", "parrot", "tiny"}
-    print_yield_evaluation(result)
-    assert "Table 7" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert saved["tables"]["progression"]["tiny"]["all"]["reason"] == "no interval: 4 interviews"
+    assert saved["differences"][0]["test_reason"] == "cannot be significant with 4 interviews"
+    page = (tmp_path / "out" / "report.html").read_text()
+    print_yield_evaluation(result, Console(width=160))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Table 7" in shown
+    for told in (page, shown):
+        assert "cannot be significant with 4 interviews" in told
+        assert "no interval: 4 interviews" in told
+        assert "nan" not in re.sub(r"base64,[^\"]+|octet-stream[^<]+", "", told).lower().split()
 
 
 def test_what_cannot_be_evaluated() -> None:

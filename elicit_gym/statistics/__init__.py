@@ -1,0 +1,1 @@
+"""Honest numbers about episodes and windows that come in clusters: estimates with intervals, and tests."""
