@@ -49,16 +49,18 @@ class Fact:
     """One thing the user knows and the agent does not.
 
     Attributes:
-        id: ``goal``, ``obstacle`` or ``constraint_1`` to ``constraint_5``.
+        id: ``goal``, ``obstacle``, ``constraint_1`` to ``constraint_5``; in scenarios of full depth also ``request``
+            (what the opening message is about), ``tried`` and more circumstances.
         statement: the fact as the scenario file words it.
-        disclosure: the one spoken sentence with which the user gives it away.
-        cues: which questions go for this fact, beside those of the checklist items that hang on it.
+        disclosures: the spoken sentences with which the user gives it away: a short one, and a fuller one for somebody
+            who asks again.
+        questions: examples of questions that ask for it; empty where a scenario's understanding is derived.
     """
 
     id: FactId
     statement: str
-    disclosure: str
-    cues: tuple[str, ...] = ()
+    disclosures: tuple[str, ...]
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +70,23 @@ class ChecklistItem:
     Attributes:
         question: as the checklist words it.
         kind: ``ask`` (the agent has to ask for it) or ``advice`` (the agent has to address it).
-        fact: the fact that it hangs on.
-        topic: a noun phrase that points to it and gives nothing away; the user's hints are made of it.
-        cues: alternatives; one is met when all its words occur (``a|b`` means either; words are compared by stem).
+        facts: the facts that it hangs on. An *ask* is met by a question that goes for one of them; an *advice* counts
+            once the user has disclosed one.
+        topic: a noun phrase that names what it is about.
+        after: a fact that the user must have disclosed before, since the question makes sense only then.
+        hints: indirect sentences of a user whose agent is stuck: a consequence or a feeling, in other words.
+        suggestions: for an *advice*, examples that meet it.
+        contrary: for an *advice*, examples on the same object that go against what the user needs.
     """
 
     question: str
     kind: ItemKind
-    fact: FactId
+    facts: tuple[FactId, ...]
     topic: str
-    cues: tuple[str, ...]
+    after: FactId | None = None
+    hints: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    contrary: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +95,10 @@ class Scenario:
 
     The InfoQuest paper (Section 3.1) calls it a setting, with its persona and traits; `opening_message` is the paper's
     seed message. Two scenarios of different personas share each opening message.
+
+    Attributes:
+        derived: whether facts and items have no examples, so that what a message means for them can only be derived
+            from the scenario's own texts (the published set, and generated ones unless written in depth).
     """
 
     id: str
@@ -100,6 +113,7 @@ class Scenario:
     checklist: tuple[ChecklistItem, ...]
     facts: tuple[Fact, ...]
     split: str | None = None
+    derived: bool = False
 
     def __hash__(self) -> int:
         # Equality still compares every field; hashing all of them at every cache lookup would cost more than a step.

@@ -4,8 +4,8 @@ A step is: agent speaks, judge judges what is pending, user replies (unless the 
 Whoever steps conversations does it by `elicit_gym.envs.stepping`, which drives this one class.
 """
 
-from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.types import ChatHistory, FactId, JudgeRequest, Message, Scenario, UserReply, UserTurn, Verdict
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["STUCK_AFTER", "Conversation"]
 
@@ -32,7 +32,7 @@ class Conversation:
     """
 
     __slots__ = (
-        "_cues", "disclosed", "history", "idle_turns", "left", "max_turns", "newly_satisfied", "pending", "satisfied",
+        "_reader", "disclosed", "history", "idle_turns", "left", "max_turns", "newly_satisfied", "pending", "satisfied",
         "scenario", "seed", "terminated", "truncated", "turn", "unscored",
     )  # fmt: skip
 
@@ -51,7 +51,7 @@ class Conversation:
         self.left = False
         self.newly_satisfied: tuple[int, ...] = ()
         self.unscored: tuple[int, ...] = ()
-        self._cues = compile_scenario(scenario)
+        self._reader = reader_of(scenario)
 
     @property
     def stuck(self) -> bool:
@@ -126,7 +126,7 @@ class Conversation:
                 turn.idle_turns,
             )
             self.history = _with(turn.history, Message(role="user", content=reply.text))
-            self.disclosed |= self._cues.disclosed_in(reply.text)
+            self.disclosed |= self._reader.disclosed_in(reply.text)
             self.left = self.terminated = reply.leaves
         self.turn += 1
         self.unscored = unscored

@@ -1,51 +1,50 @@
-"""A judge without a language model: cues, and guards against messages that are written for the cues."""
+"""A judge without a language model: reads what a message asks and suggests, as the scripted user does."""
 
-from elicit_gym.scenarios.cues import compile_scenario
-from elicit_gym.text import analyse, is_echo
-from elicit_gym.types import JudgeRequest, Verdict
+from elicit_gym.judges.reading import refuse_derived, verdicts_of
+from elicit_gym.types import JudgeRequest, Scenario, Verdict
+from elicit_gym.understanding.acts import understand
 
 __all__ = ["ScriptedJudge"]
 
-_YES = Verdict(satisfied=True)
-_NO = Verdict(satisfied=False)
-
-MAX_ADVICE_WORDS = 150
-
 
 class ScriptedJudge:
-    """Credits an *ask* when the first question goes for the item, an *advice* when it builds on what the user has said.
+    """Credits an *ask* for a question that goes for the item's facts, an *advice* for a suggestion that meets it.
 
-    Nothing is credited to a message that repeats the user, nor to a question that is a list, one of more than five, or
-    addressed to nobody (`elicit_gym.text.Analysis.specific`). An *advice* needs a cue of its item in one sentence, at
-    most 150 words in all, and that the user has disclosed the fact before: general advice to a user whose situation is
-    unknown is not credited, as the paper's judge prompt demands.
+    The first two questions of a message count; of more than three, the first alone. Words of the user's own handed
+    back, lists, heaps of nouns, dismissals and other languages are credited with nothing. An item with `after` counts
+    once that fact is known. An *advice* needs that the user has disclosed a fact that it hangs on, at most 150 words in
+    all and at most two questions beside it: general advice to a user whose situation is unknown is not credited, as
+    the paper's judge prompt demands.
+
+    Args:
+        allow_derived: judge scenarios without examples too. What is derived from their texts agrees with people too
+            little for results (`benchmarks/judge_agreement.py`), which is why they are refused otherwise.
 
     References:
         InfoQuest, Appendix A.4 (the rubric: "fully met this specific criteria while being relevant to the user's
-        context"). Difference: words are compared by stem, meaning is not.
+        context"). Difference: nothing there limits the number of questions in a message.
     """
 
     name = "scripted"
 
+    def __init__(self, *, allow_derived: bool = False) -> None:
+        self.allow_derived = allow_derived
+
+    def check_scenarios(self, scenarios: tuple[Scenario, ...]) -> None:
+        """Refuse scenarios that cannot be judged.
+
+        Raises:
+            SettingError: one has no examples, and that was not allowed.
+        """
+        refuse_derived(self.name, scenarios, self.allow_derived)
+
     def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
         """Return one verdict for each pending item; never unscored."""
-        scenario = request.scenario
-        analysis = analyse(request.assistant_message)
-        if is_echo(analysis.words, request.user_message) or is_echo(analysis.words, scenario.opening_message):
-            return (_NO,) * len(request.pending)
-        cues = compile_scenario(scenario)
-        asked = cues.asked_items(analysis)
-        compact = not analysis.too_long and analysis.num_words <= MAX_ADVICE_WORDS
-        verdicts = []
-        for i in request.pending:
-            if cues.kinds[i] == "ask":
-                met = i in asked
-            else:
-                met = (
-                    compact
-                    and cues.item_facts[i] in request.disclosed
-                    and cues.advised(i, request.assistant_message)
-                    and analysis.num_questions <= 2
-                )
-            verdicts.append(_YES if met else _NO)
-        return tuple(verdicts)
+        self.check_scenarios((request.scenario,))
+        read = understand(
+            request.assistant_message,
+            request.scenario,
+            user_message=request.user_message,
+            disclosed=request.disclosed,
+        )
+        return verdicts_of(request, read)

@@ -281,7 +281,7 @@ def _read_setting(text: str) -> dict[str, Any]:
             continue
         if isinstance(value, dict):
             row = {**value, "id": "x", "opening_message": "x", "persona": "x", "traits": ["x"] * 3}
-            problems = list(problems_of_row(row, cues=False))
+            problems = list(problems_of_row(row))
             if not problems:
                 return {field: value[field] for field in SETTING_FIELDS}
             problem = problems[0]

@@ -8,9 +8,10 @@ from typing import Any
 
 from elicit_gym.errors import ScenarioError, SettingError
 from elicit_gym.json_files import read_lines
+from elicit_gym.scenarios.derived import derived_scenario, rarity_of
 from elicit_gym.scenarios.hub import published_folder
 from elicit_gym.scenarios.published import is_published_folder, load_published
-from elicit_gym.scenarios.schema import pool_rarity, problems_of_row, scenario_from_row
+from elicit_gym.scenarios.schema import is_written_out, problems_of_row, scenario_from_row
 from elicit_gym.types import Scenario
 
 __all__ = ["BUNDLED", "load_scenarios", "scenarios_sha256", "validate_scenarios"]
@@ -22,7 +23,7 @@ def load_scenarios(source: str | Path = "bundled", split: str | None = None) -> 
     """Load scenarios.
 
     Args:
-        source: ``bundled`` (80 scenarios written for this package), ``infoquest`` (the published 1,000, from the
+        source: ``bundled`` (120 scenarios written for this package), ``infoquest`` (the published 1,000, from the
             Hugging Face hub or ``$ELICIT_GYM_DATA``), a JSON lines file in our format, or a folder with the published
             InfoQuest files.
         split: ``train`` or ``test``; None for all. The published set has no splits.
@@ -103,5 +104,5 @@ def _load(path: Path, stamp: tuple[Any, ...]) -> tuple[Scenario, ...]:
         raise ScenarioError(problems)
     if not rows:
         raise ScenarioError([f"{path}: expected at least one scenario, got an empty file. Add lines."])
-    rarity = pool_rarity([row for _, row in rows])
-    return tuple(scenario_from_row(row, rarity) for _, row in rows)
+    rarity = rarity_of([row for _, row in rows])
+    return tuple(scenario_from_row(row) if is_written_out(row) else derived_scenario(row, rarity) for _, row in rows)

@@ -1,7 +1,7 @@
 """The published InfoQuest files: `seed_messages.jsonl`, `settings.jsonl`, `traits.jsonl`, joined by id.
 
-Rows are not in id order. The set has no disclosures and no cues; they are derived here, so that the scripted user and
-judge can play it too. How well derived cues agree with hand-written ones: `benchmarks/judge_agreement.py`.
+Rows are not in id order. The set has neither facts nor example questions; `elicit_gym.scenarios.derived` makes what its
+texts allow, so that the scripted user can play it too.
 
 References:
     `bryanlincoln/infoquest` on the Hugging Face hub (MIT). Differences: a scenario's id is ``<row id>-<1 or 2>``.
@@ -12,9 +12,8 @@ from typing import Any
 
 from elicit_gym.errors import ScenarioError
 from elicit_gym.json_files import read_lines
-from elicit_gym.scenarios.cues import derive_cues, guess_kind
-from elicit_gym.scenarios.schema import FACT_IDS, pool_rarity, problems_of_row, scenario_from_row
-from elicit_gym.text import content_stems, stem, words
+from elicit_gym.scenarios.derived import derived_scenario, rarity_of
+from elicit_gym.scenarios.schema import problems_of_row
 from elicit_gym.types import Scenario
 
 __all__ = ["is_published_folder", "load_published"]
@@ -58,7 +57,7 @@ def load_published(folder: Path) -> list[Scenario]:
         traits = tables["traits.jsonl"].get(row_id, (0, {}))[1]
         for k in (1, 2):
             row = _join(row_id, k, setting, seed, traits)
-            found = list(problems_of_row(row, cues=False))
+            found = list(problems_of_row(row))
             problems += [f"{where}: setting{k}: {problem}" for problem in found]
             if not found:
                 rows_out.append(row)
@@ -66,8 +65,8 @@ def load_published(folder: Path) -> list[Scenario]:
         raise ScenarioError(problems)
     if not rows_out:
         raise ScenarioError([f"{folder / 'settings.jsonl'}: expected at least one row, got none. Check the file."])
-    rarity = pool_rarity(list(rows_out))
-    return [scenario_from_row(with_derived_parts(row, rarity), rarity) for row in rows_out]
+    rarity = rarity_of(rows_out)
+    return [derived_scenario(row, rarity) for row in rows_out]
 
 
 def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str, Any]:
@@ -84,39 +83,3 @@ def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str
         "traits": listed if len(listed) == 3 else [str(traits.get(f"traits{k}") or "plain style")] * 3,
         "split": None,
     }
-
-
-def with_derived_parts(row: dict[str, Any], rarity: Any) -> dict[str, Any]:
-    """Add disclosures and items to a row that has none."""
-    items = []
-    for question in row["checklist"]:
-        fact = _nearest_fact(question, row, rarity)
-        statement = dict(zip(FACT_IDS, [row["goal"], row["obstacle"], *row["constraints"]], strict=True))[fact]
-        kind = guess_kind(question)
-        cues = list(derive_cues(question, statement, rarity, row["persona"])) or [question]
-        items.append({"kind": kind, "fact": fact, "topic": _topic(cues, question), "cues": cues})
-    return {
-        **row,
-        "items": items,
-        "disclosures": {
-            "goal": f"What I am after is to {row['goal'][0].lower()}{row['goal'][1:]}.",
-            "obstacle": f"What stands in my way is this: {row['obstacle'].rstrip('.')}.",
-            "constraints": [f"The thing is that {c[0].lower()}{c[1:].rstrip('.')}." for c in row["constraints"]],
-        },
-    }
-
-
-def _nearest_fact(question: str, row: dict[str, Any], rarity: Any) -> str:
-    asked = content_stems(question)
-    best, found = 0.0, "goal"
-    for fact_id, statement in zip(FACT_IDS, [row["goal"], row["obstacle"], *row["constraints"]], strict=True):
-        overlap = sum(rarity(s) for s in asked & content_stems(statement))
-        if overlap > best:
-            best, found = overlap, fact_id
-    return found
-
-
-def _topic(cues: list[str], question: str) -> str:
-    first = set(cues[0].split())
-    spoken = [word for word in words(question) if stem(word) in first]
-    return f"the {spoken[0] if spoken else cues[0]} side of it"

@@ -1,27 +1,35 @@
-"""The rules of a scenario file, each row checked for all of them at once.
+"""The structure of a scenario file: what a row must have to be loaded, all problems of a row at once.
 
 A row of our own format has the published fields (description, goal, obstacle, constraints, solution, checklist,
-persona) plus id, opening_message, traits, and what the scripted user and judge need: disclosures and items.
+persona) plus id, opening_message, traits, and what the scripted user and judge understand messages by: `facts` and
+`items`. A row without these two is understood by what can be derived from its own texts. What makes a scenario of full
+depth is checked by `elicit_gym.scenarios.depth`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from elicit_gym.scenarios.cues import Rarity, derive_cues
 from elicit_gym.types import NUM_CONSTRAINTS, NUM_ITEMS, ChecklistItem, Fact, ItemKind, Scenario
 
-__all__ = ["FACT_IDS", "pool_rarity", "problems_of_row", "scenario_from_row"]
+__all__ = ["CORE_FACTS", "Row", "is_written_out", "problems_of_row", "scenario_from_row"]
 
-FACT_IDS = ("goal", "obstacle", *(f"constraint_{i}" for i in range(1, NUM_CONSTRAINTS + 1)))
+CORE_FACTS = ("goal", "obstacle", *(f"constraint_{i}" for i in range(1, NUM_CONSTRAINTS + 1)))
+"""Facts that repeat a field of the row; every scenario has them."""
 
 Row = Mapping[str, Any]
 
 _TEXTS = ("id", "opening_message", "persona", "description", "goal", "obstacle", "solution")
 _LISTS = (("traits", 3), ("constraints", NUM_CONSTRAINTS), ("checklist", NUM_ITEMS))
+_SLUG = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(_is_text(entry) for entry in value)
 
 
 def _found(value: object) -> str:
@@ -40,12 +48,16 @@ def _list_problem(field: str, value: object, length: int) -> str | None:
     return f"{field!r} must be {length} non-empty strings, got {found}. Fix the line."
 
 
-def problems_of_row(row: object, *, cues: bool = True) -> Iterator[str]:
+def is_written_out(row: Row) -> bool:
+    """Say whether a row brings facts and items of its own."""
+    return row.get("facts") is not None or row.get("items") is not None
+
+
+def problems_of_row(row: object) -> Iterator[str]:
     """Yield what is wrong with a row, one line each, without file and line number.
 
     Args:
         row: as parsed from JSON.
-        cues: whether disclosures and items are required (the published format has none).
     """
     if not isinstance(row, Mapping):
         yield f"the row must be a JSON object, got {_found(row)}. Fix the line."
@@ -59,24 +71,44 @@ def problems_of_row(row: object, *, cues: bool = True) -> Iterator[str]:
             yield problem
     if row.get("split") not in (None, "train", "test"):
         yield f"'split' must be 'train', 'test' or null, got {_found(row.get('split'))}. Fix the line."
-    if cues:
-        yield from _problems_of_disclosures(row.get("disclosures"))
-        yield from _problems_of_items(row.get("items"))
+    if is_written_out(row):
+        yield from _problems_of_facts(row.get("facts"), row)
+        facts = row.get("facts")
+        known = {f.get("id") for f in facts if isinstance(f, Mapping)} if isinstance(facts, list) else set()
+        yield from _problems_of_items(row.get("items"), known)
 
 
-def _problems_of_disclosures(value: object) -> Iterator[str]:
-    if not isinstance(value, Mapping):
-        yield f"'disclosures' must be an object, got {_found(value)}. Give goal, obstacle and constraints."
+def _problems_of_facts(value: object, row: Row) -> Iterator[str]:
+    if not isinstance(value, list) or not value:
+        yield f"'facts' must be a list of objects, got {_found(value)}. Give at least {', '.join(CORE_FACTS)}."
         return
-    for field in ("goal", "obstacle"):
-        if not _is_text(value.get(field)):
-            yield f"'disclosures.{field}' must be a non-empty string, got {_found(value.get(field))}. Fix the line."
-    problem = _list_problem("disclosures.constraints", value.get("constraints"), NUM_CONSTRAINTS)
-    if problem:
-        yield problem
+    seen: set[object] = set()
+    for i, fact in enumerate(value, 1):
+        if not isinstance(fact, Mapping):
+            yield f"'facts' {i} must be an object, got {_found(fact)}. Fix the line."
+            continue
+        fact_id = fact.get("id")
+        if not isinstance(fact_id, str) or not _SLUG.fullmatch(fact_id):
+            yield f"'facts' {i}: 'id' must be a short word in lower case, got {_found(fact_id)}. Fix the line."
+            continue
+        if fact_id in seen:
+            yield f"'facts' {i}: 'id' must be unique in the scenario, got {fact_id!r} again. Rename it."
+        seen.add(fact_id)
+        if not _is_text(fact.get("statement")):
+            found = _found(fact.get("statement"))
+            yield f"'facts.{fact_id}.statement' must be a non-empty string, got {found}. Fix the line."
+        problem = _list_problem(f"facts.{fact_id}.disclosures", fact.get("disclosures"), 2)
+        if problem:
+            yield problem
+        if not _is_texts(fact.get("questions")) or not fact.get("questions"):
+            found = _found(fact.get("questions"))
+            yield f"'facts.{fact_id}.questions' must be non-empty strings, got {found}. Give questions that ask for it."
+    for fact_id in CORE_FACTS:
+        if fact_id not in seen:
+            yield f"'facts' must have {fact_id!r}, got none. Add it."
 
 
-def _problems_of_items(value: object) -> Iterator[str]:
+def _problems_of_items(value: object, known: set[object]) -> Iterator[str]:
     if not isinstance(value, list) or len(value) != NUM_ITEMS:
         found = len(value) if isinstance(value, list) else _found(value)
         yield f"'items' must be {NUM_ITEMS} objects, one for each checklist question, got {found}. Fix the line."
@@ -87,62 +119,58 @@ def _problems_of_items(value: object) -> Iterator[str]:
             continue
         if item.get("kind") not in ("ask", "advice"):
             yield f"'items' {i}: 'kind' must be 'ask' or 'advice', got {_found(item.get('kind'))}. Fix the line."
-        if item.get("fact") not in FACT_IDS:
-            known = ", ".join(FACT_IDS)
-            yield f"'items' {i}: 'fact' must be one of {known}, got {_found(item.get('fact'))}. Fix the line."
+        facts = item.get("facts")
+        if not _is_texts(facts) or not facts or not set(facts) <= known:
+            yield f"'items' {i}: 'facts' must be ids of this scenario's facts, got {_found(facts)}. Fix the line."
         if not _is_text(item.get("topic")):
             yield f"'items' {i}: 'topic' must be a non-empty string, got {_found(item.get('topic'))}. Fix the line."
-        entries = item.get("cues")
-        if not isinstance(entries, list) or not entries or not all(_is_text(cue) for cue in entries):
-            yield f"'items' {i}: 'cues' must be non-empty strings, got {_found(entries)}. Fix the line."
+        after = item.get("after")
+        if after is not None and (after not in known or after in (facts or ())):
+            yield f"'items' {i}: 'after' must be another fact of this scenario, got {_found(after)}. Fix the line."
+        needed = ("hints", "suggestions", "contrary") if item.get("kind") == "advice" else ("hints",)
+        for field in needed:
+            if not _is_texts(item.get(field)) or not item.get(field):
+                yield f"'items' {i}: {field!r} must be non-empty strings, got {_found(item.get(field))}. Fix the line."
 
 
-def pool_rarity(rows: list[Row]) -> Rarity:
-    """Measure how rare stems are over the constraints and checklist questions of a pool of rows."""
-    return Rarity([text for row in rows for text in (*row["constraints"], *row["checklist"])])
-
-
-def scenario_from_row(row: Row, rarity: Rarity) -> Scenario:
-    """Build a scenario from a checked row with disclosures and items.
-
-    Facts that no *ask* item hangs on get derived cues, so that the user answers a question for them too.
-    """
-    statements = [row["goal"], row["obstacle"], *row["constraints"]]
-    spoken = row["disclosures"]
-    disclosures = [spoken["goal"], spoken["obstacle"], *spoken["constraints"]]
-    covered = {item["fact"] for item in row["items"] if item["kind"] == "ask"}
+def scenario_from_row(row: Row) -> Scenario:
+    """Build a scenario from a checked row that is written out."""
     facts = tuple(
         Fact(
-            id=fact_id,
-            statement=statement,
-            disclosure=disclosure,
-            cues=()
-            if fact_id in covered or not fact_id.startswith("constraint")
-            else derive_cues("", statement, rarity, row["persona"]),
+            id=fact["id"],
+            statement=fact["statement"],
+            disclosures=tuple(fact["disclosures"]),
+            questions=tuple(fact["questions"]),
         )
-        for fact_id, statement, disclosure in zip(FACT_IDS, statements, disclosures, strict=True)
+        for fact in row["facts"]
     )
     checklist = tuple(
         ChecklistItem(
             question=question,
             kind=cast(ItemKind, item["kind"]),
-            fact=item["fact"],
+            facts=tuple(item["facts"]),
             topic=item["topic"],
-            cues=tuple(item["cues"]),
+            after=item.get("after"),
+            hints=tuple(item["hints"]),
+            suggestions=tuple(item.get("suggestions") or ()),
+            contrary=tuple(item.get("contrary") or ()),
         )
         for question, item in zip(row["checklist"], row["items"], strict=True)
     )
-    return Scenario(
-        id=row["id"],
-        opening_message=row["opening_message"],
-        persona=row["persona"],
-        traits=tuple(row["traits"]),
-        description=row["description"],
-        goal=row["goal"],
-        obstacle=row["obstacle"],
-        constraints=tuple(row["constraints"]),
-        solution=row["solution"],
-        checklist=checklist,
-        facts=facts,
-        split=row.get("split"),
-    )
+    return Scenario(**plain_fields(row), checklist=checklist, facts=facts)
+
+
+def plain_fields(row: Row) -> dict[str, Any]:
+    """Return the fields of a scenario that a row of any format has."""
+    return {
+        "id": row["id"],
+        "opening_message": row["opening_message"],
+        "persona": row["persona"],
+        "traits": tuple(row["traits"]),
+        "description": row["description"],
+        "goal": row["goal"],
+        "obstacle": row["obstacle"],
+        "constraints": tuple(row["constraints"]),
+        "solution": row["solution"],
+        "split": row.get("split"),
+    }

@@ -2,8 +2,8 @@
 
 import re
 
-from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.types import UserTurn
+from elicit_gym.understanding.acts import reader_of
 
 __all__ = ["mend_reply", "problem_of_reply"]
 
@@ -49,7 +49,7 @@ def problem_of_reply(text: str, turn: UserTurn) -> str | None:
         return "rule_leak"
     if len(text.split()) > MAX_WORDS or len(sentences_of(text)) > MAX_SENTENCES:
         return "too_long"
-    if len(compile_scenario(turn.scenario).disclosed_in(text)) > 1:
+    if len(reader_of(turn.scenario).disclosed_in(text)) > 1:
         return "several_facts"
     return None
 

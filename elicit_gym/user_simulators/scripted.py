@@ -1,121 +1,156 @@
-"""A user without a language model: follows all seven game rules, and says the same words for the same seed."""
+"""A user without a language model: answers what was asked, and says the same words for the same seed."""
 
-from elicit_gym.scenarios.cues import compile_scenario
-from elicit_gym.text import Analysis, analyse, is_echo
-from elicit_gym.types import Scenario, UserReply, UserTurn
+from typing import Literal, get_args
+
+from elicit_gym.errors import SettingError
+from elicit_gym.types import FactId, Scenario, UserReply, UserTurn
+from elicit_gym.understanding.acts import DialogueAct, Understanding, understand
+from elicit_gym.user_simulators import phrases
 from elicit_gym.user_simulators.voice import voice_of
 
-__all__ = ["ScriptedUserSimulator"]
+__all__ = ["Manner", "ScriptedUserSimulator"]
 
-_NUDGES = (
-    "That is all rather general, and you don't know my situation yet.",
-    "Hm, this could have been written to anybody.",
-    "I can't do much with that, it doesn't touch my case.",
-    "You are guessing instead of finding out what I'm up against.",
-    "That's a lot of words for someone who knows nothing of me yet.",
-    "I've read lines like these elsewhere already.",
-    "None of that tells me that you know what I'm dealing with.",
-    "You could find out a bit more before you talk.",
-)
-_TOO_MUCH = (
-    "That's too much at once for me.",
-    "Slow down, I can answer one thing at a time.",
-    "You lost me with all these points together.",
-    "Pick one of them, I can't follow so many.",
-)
-_ECHOES = (
-    "Yes, that's what I said.",
-    "You are only repeating me.",
-    "Those were my own words.",
-    "I know, I've just told you so.",
-)
-_VAGUE = (
-    "That isn't what weighs on me, there are other matters.",
-    "Not so important here, something else matters more.",
-    "There is more to it than that.",
-    "I wouldn't know, it hardly plays a part in this.",
-    "That part is fine, other parts are not.",
-    "Nothing special to say there, but some things do stand in my way.",
-    "It's not where the trouble lies.",
-    "You haven't hit on what makes this tricky yet.",
-)
-_PROGRESS = (
-    "Yes, that could work for somebody like me.",
-    "Now that fits my situation.",
-    "Good, I hadn't thought of it that way.",
-    "That's the sort of thing I was hoping for.",
-)
-_HINTS = (
-    "I keep thinking about {topic}.",
-    "Nobody ever talks to me about {topic}.",
-    "I'm not at ease about {topic}.",
-    "My mind keeps going back to the question about {topic}.",
-    "I wish somebody cared about {topic}.",
-)
-_ADVICE_HINTS = (
-    "I'd be glad of an idea about {topic}.",
-    "I wonder about {topic}.",
-    "Nobody has told me anything about {topic}.",
-)
-_REPEATS = ("As I said, ", "Like I told you, ", "Again, ", "I mentioned it, ")
+Manner = Literal["open", "guarded", "wandering", "impatient"]
+"""How the user takes part: by the paper's rules; vague until asked again; with remarks beside the point; gone soon."""
+
+PATIENCE = 3
+"""Useless turns in a row after which an impatient user leaves."""
+
+_PERIOD = 840
+"""Divisible by 1 to 8: successive turns walk through every list of phrases."""
 
 
 class ScriptedUserSimulator:
-    """A rule-based user.
+    """A rule-based user with an agenda: the facts of the scenario.
 
-    It answers the first question of a message with the one fact that the question goes for; nudges without a fact when
-    a message is no question or cannot be listened to; stays vague while the agent makes progress; hints at the next
-    pending item when the agent is stuck. Keeps no state.
+    It answers the first question of a message if one of its facts does, with the short form at first and the fuller
+    one to somebody who asks again; says that there is nothing to tell otherwise, in words that fit the question; asks
+    back where it does not understand; nudges without a fact where nothing was asked. When the agent is stuck, and has
+    really asked something in this message or the one before, it hints at the next pending item by a consequence or a
+    feeling. Keeps no state.
+
+    Args:
+        manner: ``open`` keeps to the paper's rules; ``guarded`` stays vague until the agent follows up; ``wandering``
+            adds remarks beside the point; ``impatient`` leaves after three useless turns in a row.
 
     References:
-        InfoQuest, Appendix A.5, game rules 1 to 7. Difference: rule 6's "vaguely related to all pending objectives"
-        becomes a sentence that says that other things matter, since without a language model anything closer would
+        InfoQuest, Appendix A.5, game rules 1 to 7; Schatzmann et al. (2007) for a user with an agenda behind a
+        component that understands. Difference: rule 6's "vaguely related to all pending objectives" becomes the
+        answer to what was asked, or a sentence without a fact, since without a language model anything closer would
         give a topic away.
     """
 
     name = "scripted"
 
+    def __init__(self, manner: Manner = "open") -> None:
+        if manner not in get_args(Manner):
+            known = ", ".join(get_args(Manner))
+            raise SettingError(f"Making the user simulator 'scripted': expected a manner of {known}, got {manner!r}.")
+        self.manner: Manner = manner
+
     def reply(self, turn: UserTurn) -> UserReply:
         """Return the user's next message: one sentence, at most one fact."""
+        pick = (turn.seed + turn.turn) % _PERIOD
+        voice = voice_of(turn.scenario.traits)
+        if self.manner == "impatient" and turn.idle_turns >= PATIENCE:
+            return UserReply(text=voice.say(_one_of(phrases.LEAVING, pick), pick), leaves=True)
+        sentence = self._sentence(turn, pick)
+        if self.manner == "wandering" and pick % 2 == 0 and sentence.endswith("."):
+            sentence = f"{sentence[:-1]}, {_one_of(phrases.REMARKS, pick // 2)}."
+        return UserReply(text=voice.say(sentence, pick))
+
+    def _sentence(self, turn: UserTurn, pick: int) -> str:
         scenario = turn.scenario
-        analysis = analyse(turn.history[-1].content)
-        pick = (turn.seed + turn.turn) % 840  # divisible by 1 to 8: successive turns walk through every list above
-        sentence = _echo_reply(turn, analysis, pick) or _answer(turn, analysis, pick) or _no_fact(turn, analysis, pick)
-        return UserReply(text=voice_of(scenario.traits).say(sentence, pick))
+        history = turn.history
+        read = understand(history[-1].content, scenario, user_message=history[-2].content, disclosed=turn.disclosed)
+        first = next(iter(read.questions), None)
+        fact = _fact_to_tell(first, turn)
+        if self.manner == "guarded":
+            before = _asked_before(turn)
+            if fact is None and before is not None and _prods(read) and before not in turn.disclosed:
+                fact = before
+            elif fact is not None and fact != before and fact not in turn.disclosed:
+                return _one_of(phrases.GUARDED, pick)
+        if fact is not None:
+            return _tell(scenario, fact, turn.disclosed, pick)
+        if first is not None and first.facts and first.kind == "ask":
+            return _one_of(phrases.NOT_YET, pick)
+        if turn.stuck and (read.asks or _really_asked(turn)):
+            return _hint(turn, pick)
+        return _without_fact(read, first, turn, pick)
 
 
-def _echo_reply(turn: UserTurn, analysis: Analysis, pick: int) -> str | None:
-    history = turn.history
-    if is_echo(analysis.words, history[-2].content) or is_echo(analysis.words, turn.scenario.opening_message):
-        return _hint(turn, pick) if turn.stuck else _ECHOES[pick % len(_ECHOES)]
-    return None
-
-
-def _answer(turn: UserTurn, analysis: Analysis, pick: int) -> str | None:
-    fact_id = compile_scenario(turn.scenario).asked_fact(analysis)
-    if fact_id is None:
+def _fact_to_tell(act: DialogueAct | None, turn: UserTurn) -> FactId | None:
+    """Return the fact that answers this question; None where there is none, or where it is not yet its time."""
+    if act is None or not act.facts:
         return None
-    disclosure = turn.scenario.fact(fact_id).disclosure
-    if fact_id in turn.disclosed:
-        first = disclosure.split(" ", 1)[0]
-        rest = disclosure if first in {"I", "I'm", "I've", "I'd"} else disclosure[0].lower() + disclosure[1:]
-        return _REPEATS[pick % len(_REPEATS)] + rest
-    return disclosure
+    fact = act.facts[0][0]
+    if act.kind == "echo":
+        return fact if fact in turn.disclosed or fact == "request" else None
+    if act.kind != "ask":
+        return None
+    items = [item for item in turn.scenario.checklist if fact in item.facts and item.kind == "ask"]
+    waits = bool(items) and all(item.after is not None and item.after not in turn.disclosed for item in items)
+    return None if waits else fact
 
 
-def _no_fact(turn: UserTurn, analysis: Analysis, pick: int) -> str:
+def _asked_before(turn: UserTurn) -> FactId | None:
+    """Return the fact that the agent's previous message asked for, if any."""
+    history = turn.history
+    if len(history) < 4:
+        return None
+    read = understand(history[-3].content, turn.scenario, user_message=history[-4].content)
+    first = next(iter(read.questions), None)
+    return first.facts[0][0] if first is not None and first.facts and first.kind == "ask" else None
+
+
+def _really_asked(turn: UserTurn) -> bool:
+    history = turn.history
+    if len(history) < 4:
+        return False
+    read = understand(history[-3].content, turn.scenario, user_message=history[-4].content, disclosed=turn.disclosed)
+    return read.asks
+
+
+def _prods(read: Understanding) -> bool:
+    """Say whether the message asks to hear more without naming anything."""
+    return all(not act.facts for act in read.questions)
+
+
+def _tell(scenario: Scenario, fact: FactId, disclosed: frozenset[FactId], pick: int) -> str:
+    short, fuller = scenario.fact(fact).disclosures
+    if fact not in disclosed:
+        return short
+    first = fuller.split(" ", 1)[0]
+    rest = fuller if first in {"I", "I'm", "I've", "I'd", "I'll"} or first.isupper() else fuller[0].lower() + fuller[1:]
+    return _one_of(phrases.REPEATS, pick) + rest
+
+
+def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn, pick: int) -> str:
     if turn.newly_satisfied:
-        return _PROGRESS[pick % len(_PROGRESS)]
-    if turn.stuck:
-        return _hint(turn, pick)
-    if analysis.num_questions == 0 or (analysis.too_long and not analysis.specific):
-        return _NUDGES[pick % len(_NUDGES)]
-    sentences = _VAGUE if analysis.specific else _TOO_MUCH
-    return sentences[pick % len(sentences)]
+        return _one_of(phrases.PROGRESS, pick)
+    if first is not None:
+        if first.kind == "echo":
+            return _one_of(phrases.ECHOES, pick)
+        if first.kind == "unclear":
+            return _one_of(phrases.UNCLEAR, pick)
+        return _one_of(phrases.NOTHING_TO_TELL[first.wh or "what"], pick)
+    kinds = {act.kind for act in read.acts}
+    if "suggest" in kinds and any(act.contrary for act in read.acts) and turn.disclosed:
+        return _one_of(phrases.CONTRARY, pick)
+    if "echo" in kinds:
+        return _one_of(phrases.ECHOES, pick)
+    if kinds == {"small_talk"}:
+        return _one_of(phrases.SMALL_TALK, pick)
+    if kinds == {"unclear"}:
+        return _one_of(phrases.UNCLEAR, pick)
+    return _one_of(phrases.NUDGES, pick)
 
 
 def _hint(turn: UserTurn, pick: int) -> str:
-    scenario: Scenario = turn.scenario
-    item = scenario.checklist[turn.satisfied.index(False)]
-    sentences = _ADVICE_HINTS if item.kind == "advice" and item.fact in turn.disclosed else _HINTS
-    return sentences[pick % len(sentences)].format(topic=item.topic.replace("{", "(").replace("}", ")"))
+    item = turn.scenario.checklist[turn.satisfied.index(False)]
+    return _one_of(item.hints or phrases.STUCK, pick)
+
+
+def _one_of(sentences: tuple[str, ...], pick: int) -> str:
+    return sentences[pick % len(sentences)]

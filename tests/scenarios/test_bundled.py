@@ -3,8 +3,8 @@
 from collections import Counter
 
 import pytest
-
 from elicit_gym.scenarios.cues import compile_scenario
+
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.text import analyse, content_stems
 from elicit_gym.types import Scenario

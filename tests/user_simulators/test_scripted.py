@@ -2,13 +2,13 @@
 
 import re
 
+from elicit_gym.scenarios.cues import compile_scenario
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_gym.agents.baselines import QUESTION_BANK
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.judges.scripted import ScriptedJudge
-from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.text import analyse, content_stems
 from elicit_gym.types import Scenario

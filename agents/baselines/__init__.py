@@ -1,0 +1,19 @@
+"""Scripted baselines, from the paper's main failure to a privileged upper bound.
+
+The expected order of their returns, naive < ask-many < ask-one < adaptive < oracle, is itself a test of the
+environment: it holds only if asking pays, one question at a time pays more, and listening pays most.
+"""
+
+from collections.abc import Callable
+
+from elicit_gym.agents.baselines.adaptive import Adaptive
+from elicit_gym.agents.baselines.oracle import Oracle
+from elicit_gym.agents.baselines.simple import QUESTION_BANK, AskMany, AskOne, Naive, RandomQuestions
+from elicit_gym.policy import Policy
+
+__all__ = ["BASELINES", "QUESTION_BANK", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
+
+BASELINES: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (Adaptive, AskMany, AskOne, Naive, Oracle, RandomQuestions)
+}
+"""Every baseline by name."""

@@ -1,0 +1,85 @@
+"""A scripted interviewer who listens."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from elicit_gym.agents.baselines.rules import ADVICE, FOLLOW_UPS, SUBJECTS, TOPICS, Rule
+from elicit_gym.types import ChatHistory
+
+__all__ = ["Adaptive"]
+
+MESSAGES_BEFORE_ADVICE = 3
+LAST_QUESTION = "Is there anything else that I should know?"
+
+_NOTHING_TO_SAY = re.compile(
+    r"\b(?:nothing|no (?:special|particular|one|reason|amount|number)|not that i know|that's what i said|"
+    r"i've just told|i couldn't|how do you mean|i don't (?:follow|understand)|lost me)"
+)
+_REPEATS = re.compile(r"\b(?:as i said|like i told you|i mentioned (?:it|that)|again,|already (?:said|told))")
+
+
+class Adaptive:
+    """Asks what it does not know yet, follows up what the user says, and advises once it knows enough.
+
+    It first asks what the request is about and what the problem is, in other words if the user had nothing to say to
+    that. From then on it follows up what the user has just mentioned (a certificate: how could you get it? a sister:
+    what does she say about it?). Where nothing calls for that, a question that fits the subject of the conversation
+    and a general one take turns; what the user has said unasked is not asked. When something that it was told calls
+    for a piece of advice, that goes in front of the question. It says nothing twice, keeps nothing between calls, and
+    knows nothing but the history. Still scripted: it reads words, not meaning.
+    """
+
+    name = "adaptive"
+
+    def reset(self, seed: int) -> None:
+        """Start a new episode."""
+
+    def act(self, history: ChatHistory) -> str:
+        """Return one question, with a piece of advice in front where one fits."""
+        heard = [message.content.lower() for message in history if message.role == "user"]
+        said = [message.content for message in history if message.role == "assistant"]
+        question = _question(heard, said)
+        if len(heard) < MESSAGES_BEFORE_ADVICE:
+            return question
+        advice = next(_matching(ADVICE, heard[1:], said), None)
+        return f"{advice} {question}" if advice else question
+
+
+def _question(heard: Sequence[str], said: Sequence[str]) -> str:
+    request, problem = TOPICS[:2]
+    if not said:
+        return request.question
+    for topic in (request, problem):
+        if said[-1].endswith(topic.question) and _NOTHING_TO_SAY.search(heard[-1]):
+            return topic.again
+    if not _was_said(problem.question, said):
+        return problem.question
+    follow_up = next(_matching(FOLLOW_UPS, heard[-1:], said), None)
+    if follow_up and not _REPEATS.search(heard[-1]):
+        return follow_up
+    subject = next(_matching(SUBJECTS, heard, said), None)
+    unasked = next(_open_topics(heard, said), None)
+    in_turn = (unasked, subject) if len(heard) % 2 else (subject, unasked)
+    return next((question for question in in_turn if question), LAST_QUESTION)
+
+
+def _open_topics(heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
+    everything = "\n".join(heard)
+    for topic in TOPICS:
+        if not _was_said(topic.question, said) and not (topic.told and topic.told.search(everything)):
+            yield topic.question
+
+
+def _matching(rules: Sequence[Rule], heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
+    """Yield what the rules have to say to these messages, the latest first, as far as it has not been said."""
+    for message in reversed(heard):
+        for rule in rules:
+            found = rule.heard.search(message)
+            if found:
+                text = rule.say.format(found[1] if found.re.groups else "")
+                if not _was_said(text, said):
+                    yield text
+
+
+def _was_said(text: str, said: Sequence[str]) -> bool:
+    return any(text in message for message in said)

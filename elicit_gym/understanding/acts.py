@@ -1,0 +1,299 @@
+"""From a message and a scenario to dialogue acts: what is asked, suggested, echoed, or not understood.
+
+The scripted user and the scripted judge read the same `Understanding`, so that they cannot disagree on what was asked.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from elicit_gym.scenarios.derived import plain_question
+from elicit_gym.text import content_stems
+from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
+from elicit_gym.understanding.clauses import Clause, WhWord, split_clauses
+from elicit_gym.understanding.features import (
+    ADVICE_FEATURES,
+    AdviceTable,
+    Encoder,
+    FactTable,
+    Floats,
+    content_words,
+    static_encoder,
+)
+from elicit_gym.understanding.scorer import scorers
+
+__all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
+
+ActKind = Literal["ask", "suggest", "small_talk", "echo", "unclear"]
+
+MAX_FACTS_IN_QUESTION = 3
+MAX_QUESTIONS_HEARD = 3
+NUM_JUDGED_QUESTIONS = 2
+MAX_ADVICE_WORDS = 150
+MIN_WORDS_OF_COPY = 4
+COPIED_SHARE = 0.8
+BORROWED, SURE = 0.6, 0.85
+"""Confidence that a question needs when all of its topic words are the user's own, or its frame says nothing too."""
+SECOND_SHARE = 0.6
+"""A second fact counts as asked for when its confidence is at least this share of the first's."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueAct:
+    """What one clause of a message does.
+
+    Attributes:
+        kind: ``ask``, ``suggest``, ``small_talk``, ``echo`` (the user's own words, a hint's or the opening's, handed
+            back) or ``unclear`` (a list, no grammar, another language, too many matters at once).
+        text: the clause.
+        facts: what an *ask* goes for, with confidences, the surest first; empty where no fact answers it. An *echo*
+            has the facts that the user may say more about; it earns nothing.
+        advice: indexes of the *advice* items that a *suggest* meets, with confidences.
+        contrary: whether a *suggest* is on the object of an advice item but goes against what the user needs.
+        wh: what kind of answer a question wants.
+    """
+
+    kind: ActKind
+    text: str
+    facts: tuple[tuple[FactId, float], ...] = ()
+    advice: tuple[tuple[int, float], ...] = ()
+    contrary: bool = False
+    wh: WhWord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What a message does, clause by clause, in order."""
+
+    acts: tuple[DialogueAct, ...]
+    num_words: int
+
+    @property
+    def questions(self) -> tuple[DialogueAct, ...]:
+        """The clauses that want an answer, unclear and echoed ones among them."""
+        return tuple([act for act in self.acts if act.wh is not None])
+
+    @property
+    def judged_questions(self) -> tuple[DialogueAct, ...]:
+        """The questions that can earn something: the first two; of more than three, the first.
+
+        Reference:
+            The paper limits nothing here. Difference, since a user cannot listen to all of a list of questions.
+        """
+        questions = self.questions
+        return questions[: NUM_JUDGED_QUESTIONS if len(questions) <= MAX_QUESTIONS_HEARD else 1]
+
+    @property
+    def asks(self) -> bool:
+        """Whether the message really asks something, whatever the answer."""
+        return any(act.kind == "ask" for act in self.acts)
+
+
+class ScenarioReader:
+    """One scenario, ready to read messages by.
+
+    Args:
+        scenario: with exemplars, or derived from a published one.
+        encode: makes vectors of clauses; the package's own word vectors by default.
+        scorers_for: which scorers read the features: those fitted for this encoder.
+    """
+
+    def __init__(
+        self, scenario: Scenario, encode: Encoder = static_encoder, scorers_for: Literal["", "embedding_"] = ""
+    ) -> None:
+        self.scenario = scenario
+        self._fact_ids = tuple(fact.id for fact in scenario.facts)
+        self._facts = FactTable(
+            [(*fact.questions, *_asked_by_items(fact, scenario.checklist)) for fact in scenario.facts],
+            [(fact.statement, *fact.disclosures) for fact in scenario.facts],
+            encode,
+        )
+        self.advice_items = tuple(i for i, item in enumerate(scenario.checklist) if item.kind == "advice")
+        advice = [scenario.checklist[i] for i in self.advice_items]
+        self._advice = (
+            AdviceTable(
+                [
+                    (*item.suggestions, *(() if item.suggestions else (plain_question(item.question),)))
+                    for item in advice
+                ],
+                [item.contrary for item in advice],
+                [(item.topic, plain_question(item.question)) for item in advice],
+                encode,
+            )
+            if advice
+            else None
+        )
+        self._scorers_prefix = scorers_for + ("derived_" if scenario.derived else "")
+        self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
+        self._opening = content_stems(scenario.opening_message)
+        self._told = {
+            fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
+        }
+        # Whole messages recur between judge and user, clauses between episodes.
+        self._act = lru_cache(maxsize=1_024)(self._act_of)
+        self.read = lru_cache(maxsize=256)(self._read)
+        self.heard = lru_cache(maxsize=1_024)(self._heard)
+        self.understand = lru_cache(maxsize=1_024)(self._understand)
+        self.disclosed_in = lru_cache(maxsize=1_024)(self._disclosed_in)
+
+    def _read(self, message: str) -> tuple[tuple[DialogueAct, Clause, frozenset[str]], ...]:
+        """Read a message by itself; each act with its clause and the stems of its topic words."""
+        return tuple([self._act(clause) for clause in split_clauses(message)])
+
+    def _act_of(self, clause: Clause) -> tuple[DialogueAct, Clause, frozenset[str]]:
+        topic = content_stems(" ".join(content_words(clause.words)))
+        if clause.form == "question":
+            facts = self.facts_asked(clause)
+            if self._is_list(clause):
+                return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
+            advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
+            kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
+            best = facts[0][1] if facts else 0.0
+            kept = tuple([(f, c) for f, c in facts[:2] if c >= SECOND_SHARE * best]) if kind == "ask" else ()
+            return DialogueAct(kind, clause.text, kept, advice, contrary, clause.wh), clause, topic
+        if clause.form == "statement":
+            advice, contrary = self.advice_given(clause)
+            return DialogueAct("suggest", clause.text, (), advice, contrary), clause, topic
+        if clause.form == "small_talk":
+            return DialogueAct("small_talk", clause.text), clause, topic
+        return DialogueAct("unclear", clause.text, wh="whether" if clause.form == "unclear" else None), clause, topic
+
+    def fact_features(self, clause: Clause) -> Floats:
+        """Return one row of features for each fact."""
+        return self._facts.features(clause)
+
+    def advice_features(self, clause: Clause) -> Floats:
+        """Return one row of features for each advice item; none where there is no such item."""
+        return self._advice.features(clause) if self._advice else np.zeros((0, len(ADVICE_FEATURES)), np.float32)
+
+    def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
+        """Return the facts that a question goes for, with confidences, the surest first."""
+        scorer = scorers()[self._scorers_prefix + "fact"]
+        scores = scorer(self._facts.features(clause))
+        found = np.flatnonzero(scores >= scorer.threshold)
+        return tuple([(self._fact_ids[j], float(scores[j])) for j in found[np.argsort(-scores[found])]])
+
+    def advice_given(self, clause: Clause) -> tuple[tuple[tuple[int, float], ...], bool]:
+        """Return the advice items that a suggestion meets, and whether it goes against one instead."""
+        if self._advice is None or not clause.words:
+            return (), False
+        rows = self._advice.features(clause)
+        scorer = scorers()[self._scorers_prefix + "advice"]
+        scores = scorer(rows)
+        # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
+        best = int(scores.argmax())
+        met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
+        near = bool((rows[:, :2].max(axis=1) >= 0.7).any())
+        return tuple(met), near and not met
+
+    def _is_list(self, clause: Clause) -> bool:
+        """Say whether the clause strings together three matters or more: chunks that go for different facts."""
+        if len(_SEPARATOR.findall(clause.text)) < 2:
+            return False
+        chunks = [c for c in _chunks(clause.text) if c]
+        if len(chunks) < 3:
+            return False
+        asked = set()
+        for chunk in chunks[:12]:
+            found = self.facts_asked(replace(clause, words=tuple(chunk), wh="request", probe=None))
+            if found:
+                asked.add(found[0][0])
+        return len(asked) >= 3
+
+    def _heard(self, user_message: str, disclosed: frozenset[FactId]) -> frozenset[str]:
+        """Return the stems of all that the user has said, as far as it is known, and of all hints."""
+        told = [stems for fact in disclosed for stems in self._told.get(fact, ())]
+        return self._hints.union(self._opening, content_stems(user_message), *told)
+
+    def _understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
+        """Read one message of the agent's.
+
+        Args:
+            message: the agent's.
+            user_message: the one that it answers; words handed back to the user are an echo.
+            disclosed: ids of the facts that the user has given away; likewise.
+        """
+        read = self.read(message)
+        if not read:
+            return Understanding((), 0)
+        heard = self.heard(user_message, disclosed)
+        num_words = sum([len(clause.words) for _, clause, _ in read])
+        copied = False
+        if num_words >= MIN_WORDS_OF_COPY:
+            said = frozenset([word for _, clause, _ in read for word in clause.words])
+            copied = any(_is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
+        return Understanding(
+            tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), num_words
+        )
+
+    def _disclosed_in(self, text: str) -> frozenset[FactId]:
+        """Return the ids of the facts that this message of the user's gives away (70 % of a disclosure's content)."""
+        stems = content_stems(text)
+        return frozenset(
+            [
+                fact
+                for fact, disclosures in self._told.items()
+                if any(len(told & stems) >= max(2, -(-len(told) * 7 // 10)) for told in disclosures if told)
+            ]
+        )
+
+
+def understand(
+    message: str, scenario: Scenario, *, user_message: str = "", disclosed: frozenset[FactId] = frozenset()
+) -> Understanding:
+    """Read one message of the agent's with the package's own understanding; see `ScenarioReader.understand`."""
+    return reader_of(scenario).understand(message, user_message, disclosed)
+
+
+def _in_context(
+    act: DialogueAct, clause: Clause, topic: frozenset[str], heard: frozenset[str], copied: bool
+) -> DialogueAct:
+    if act.kind not in ("ask", "suggest"):
+        return act
+    if copied:
+        return replace(act, kind="echo", advice=())
+    if topic and topic <= heard:
+        if act.kind == "suggest" or clause.probe == "more":
+            return replace(act, kind="echo", advice=())
+        if act.facts and act.facts[0][1] < (SURE if clause.probe else BORROWED):
+            return replace(act, kind="echo")
+    return act
+
+
+def _is_copy(said: frozenset[str], text: str) -> bool:
+    return len(said) >= MIN_WORDS_OF_COPY and len(said & _words_of(text)) >= COPIED_SHARE * len(said)
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(word for clause in split_clauses(text) for word in clause.words)
+
+
+_SEPARATOR = re.compile(r"[,/;|]|\b(?:and|or|plus|about|of|regarding)\b")
+_SEPARATORS = frozenset(("and", "or", "plus", "about", "of", "regarding"))
+
+
+def _chunks(text: str) -> list[list[str]]:
+    chunks: list[list[str]] = [[]]
+    for piece in text.replace("/", ",").replace(";", ",").replace("|", ",").split(","):
+        for word in piece.split():
+            if word in _SEPARATORS:
+                chunks.append([])
+            else:
+                chunks[-1].append(word.strip("'\"?!.:-"))
+        chunks.append([])
+    return [[word for word in chunk if word] for chunk in chunks if chunk]
+
+
+def _asked_by_items(fact: Fact, checklist: Iterable[ChecklistItem]) -> list[str]:
+    return [plain_question(i.question) for i in checklist if i.kind == "ask" and i.facts == (fact.id,)]
+
+
+@lru_cache(maxsize=2_048)
+def reader_of(scenario: Scenario) -> ScenarioReader:
+    """Return the reader of a scenario; the latest two thousand are kept."""
+    return ScenarioReader(scenario)

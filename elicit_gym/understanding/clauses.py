@@ -1,0 +1,292 @@
+"""Cut a message into clauses and say what each one is, by its form alone: question, statement, small talk, no grammar.
+
+Nothing here knows a scenario. Linear in the first `READ_LIMIT` characters, whatever an agent sends.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
+from elicit_gym.understanding import patterns as p
+from elicit_gym.understanding.spelling import mended
+
+__all__ = ["MAX_WORDS_TO_LISTEN", "WH_WORDS", "Clause", "ClauseForm", "Probe", "WhWord", "split_clauses", "words_of"]
+
+ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclear"]
+WhWord = Literal[
+    "what", "when", "where", "who", "which", "how much", "how many", "how long", "how", "why", "whether", "request"
+]
+Probe = Literal["more", "plain"]
+WH_WORDS: tuple[WhWord, ...] = (
+    "what", "when", "where", "who", "which", "how much", "how many", "how long", "how", "why", "whether", "request",
+)  # fmt: skip
+
+MAX_WORDS_TO_LISTEN = 200
+MAX_WORDS_IN_QUESTION = 34
+MAX_CLAUSES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause of a message.
+
+    Attributes:
+        form: what it is by its form.
+        text: in lower case, without lead-ins, examples and tags.
+        words: of `text`, in order.
+        wh: what kind of answer a question wants; None for what is no question.
+        negated: whether a negation rules the clause ("never", "don't", "rather than").
+        probe: ``more`` for a clause that only asks to hear more of something ("tell me more about X", "what about X?",
+            "X?"); ``plain`` for one whose frame says nothing by itself ("what is X", "how do you feel about X").
+        suggests: whether a question may be a suggestion in disguise ("Why not ...?", "Have you thought of ...?").
+    """
+
+    form: ClauseForm
+    text: str
+    words: tuple[str, ...]
+    wh: WhWord | None = None
+    negated: bool = False
+    probe: Probe | None = None
+    suggests: bool = False
+
+
+_WH_FIRST = frozenset("what when where who whom whose which why how whether if".split())
+_ASKING = frozenset(
+    """what whats what's when where who whose whom why how which do does did is are was were can could will would should
+    have has had any you your yours u ur need know tell describe explain share may might if whether anyone anybody there
+    must""".split()
+)
+
+
+@lru_cache(maxsize=8_192)
+def split_clauses(message: str) -> tuple[Clause, ...]:
+    """Return the clauses of a message in order; the latest few thousand messages are remembered.
+
+    A message of more than `MAX_WORDS_TO_LISTEN` words, or beyond the reading limit, is one unclear clause: nobody
+    listens to that.
+    """
+    if len(message) > READ_LIMIT:
+        return (Clause("unclear", "", ()),)
+    text = _plain(message)
+    if _foreign_letters(text) or len(p.WORD.findall(text)) > MAX_WORDS_TO_LISTEN:
+        return (Clause("unclear", text[:200], ()),)
+    clauses: list[Clause] = []
+    for found in p.SENTENCE.finditer(text):
+        sentence = found[0].strip(" \t\n;,\"'")
+        if sentence.strip(".!?… "):
+            clauses.extend(_clauses_of(sentence))
+        if len(clauses) >= MAX_CLAUSES:
+            break
+    return tuple(clauses[:MAX_CLAUSES])
+
+
+def _plain(message: str) -> str:
+    text = message.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text)
+        text = "".join([c for c in text if not unicodedata.combining(c)])
+    text = p.MARKUP.sub(" ", text.lower())
+    if "(" in text or "[" in text:
+        text = p.BRACKETS.sub(" ", text)
+    return _mend(text)
+
+
+def _mend(text: str) -> str:
+    """Mend typing errors, unless so many words would change that this is another language."""
+    words = p.LETTERS.findall(text)
+    changed = {word: new for word in dict.fromkeys(words) if (new := mended(word)) != word}
+    if not changed or len(changed) > max(2, 0.6 * len(words)):
+        return text
+    return p.LETTERS.sub(lambda found: changed.get(found[0], found[0]), text)
+
+
+def _foreign_letters(text: str) -> bool:
+    """Say whether more than a few letters are none of the English alphabet: another script, or look-alikes."""
+    if text.isascii():
+        return False
+    letters = sum(c.isalpha() for c in text)
+    return sum(c.isalpha() and not c.isascii() for c in text) > max(2, 0.03 * letters)
+
+
+def _clauses_of(sentence: str) -> list[Clause]:
+    asked = "?" in sentence[len(sentence.rstrip(".!? \"')")) :]
+    body = sentence.rstrip(".!?… \"')").strip()
+    if p.META.search(body):
+        return [_make("unclear", body)]
+    body = _strip_opener(body)
+    if not body:
+        return [Clause("small_talk", sentence, ())]
+    if asked and p.PERMISSION.match(body):
+        return [Clause("small_talk", sentence, ())]
+    if asked and (tag := p.TAG.match(body)) and len(p.WORD.findall(tag["body"])) >= 3:
+        return [_tagged(tag["body"], body)]
+    request = _request_rest(body)
+    if request is None and not asked:
+        unknown = p.NOT_KNOWN.search(body)
+        request = unknown["rest"] if unknown else None
+    if request is not None:
+        if p.MORE.match(request):
+            return [_make("small_talk", body)]
+        return _questions(request.strip(" ,:"), "request", body)
+    if asked or p.PLAIN_QUESTION.match(body):
+        if p.PLEASANTRY.match(body):
+            return [_make("small_talk", body)]
+        return _questions(body, None, body)
+    if p.DISMISSAL.search(body):
+        return [_make("dismissal", body)]
+    if second := p.SECOND_QUESTION.search(body):
+        head, tail = body[: second.start()], body[second.end() :]
+        if p.PLAIN_QUESTION.match(tail) and len(p.WORD.findall(tail)) >= 4 and p.ADDRESSES.search(tail):
+            return [_statement(head), *_questions(tail, None, tail)]
+    return [_statement(body)]
+
+
+def _strip_opener(body: str) -> str:
+    found = p.OPENER.match(body)
+    return body[found.end() :].strip() if found else body
+
+
+def _request_rest(body: str) -> str | None:
+    """Return what a request or an indirect question asks for; None for a sentence that is neither."""
+    found = p.REQUEST.match(body) or p.HELPS.match(body)
+    if found is None and (comma := p.BEFORE_REQUEST.match(body)):
+        found = p.REQUEST.match(_strip_opener(body[comma.end() :]))
+    return found["rest"] if found else None
+
+
+def _statement(body: str) -> Clause:
+    if len(body) < 160 and p.EMPATHY.match(body) and not p.SUGGESTS.search(body):
+        return _make("small_talk", body)
+    return _make("statement", body)
+
+
+def _tagged(statement: str, whole: str) -> Clause:
+    """Read "you rent the place, right?": a question about the user, unless it is about the speaker's own feelings."""
+    if p.DISMISSAL.search(statement) or p.OF_THE_SPEAKER.match(statement):
+        return _make("dismissal", whole)
+    if p.UNSPECIFIC.match(statement) and (p.SENTIMENT.search(statement) or not _topic_words(statement)):
+        return _make("small_talk", whole)
+    return _make("question", statement, "whether")
+
+
+def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
+    """Cut a question into the questions that it is made of, each without examples and lead-in."""
+    if p.DISMISSED_QUESTION.search(body):
+        return [_make("dismissal", whole)]
+    parts: list[str] = []
+    rest = body
+    while len(parts) < 8 and (second := p.SECOND_QUESTION.search(rest)):
+        head = rest[: second.start()]
+        if len(p.WORD.findall(head)) >= 3 and not p.LEAD_IN.match(head + ", x"):
+            parts.append(head)
+        rest = rest[second.end() :]
+    parts.append(rest)
+    clauses = []
+    for i, part in enumerate(parts):
+        text = part.strip(" ,:-–—\"'")
+        if lead_in := p.LEAD_IN.match(text):
+            text = text[lead_in.end() :]
+        text = _strip_opener(text) or text
+        without = p.EXAMPLES.sub("", text)
+        if len(p.WORD.findall(without)) >= 2:
+            text = without
+        inner = _request_rest(text) if i or wh is None else None
+        kind: WhWord | None = wh if i == 0 else None
+        if inner is not None and not p.MORE.match(inner):
+            text, kind = inner.strip(" ,:"), "request"
+        clauses.append(_make("question", text, kind, probe=_probe_of(whole if i == 0 else part.strip(), text)))
+    return clauses
+
+
+_CONTRACTED = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am", "t": "not"}
+_HOSTS = frozenset("i you he she it we they that this there here what who where when how why which let".split())
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text with contractions written out and genitives dropped."""
+    found: list[str] = p.WORD.findall(text)
+    if "'" not in text:
+        return tuple(found)
+    words: list[str] = []
+    for word in found:
+        base, mark, rest = word.partition("'")
+        if not mark:
+            words.append(word)
+        elif rest == "t" and base.endswith("n"):
+            words += [_NEGATED.get(base, base[:-1]), "not"]
+        elif rest in _CONTRACTED and (rest != "s" or base in _HOSTS):
+            words += [base, _CONTRACTED[rest]]
+        else:
+            words.append(base)
+    return tuple(words)
+
+
+_NEGATED = {"can": "can", "won": "will", "shan": "shall"}
+
+
+def _probe_of(whole: str, text: str) -> Probe | None:
+    words = p.WORD.findall(text)
+    if p.MORE_ABOUT.match(whole):
+        return None if any(word in _WH_FIRST for word in words[:3]) and not p.BARE_WH.match(text) else "more"
+    return "plain" if p.PROBE.match(whole) else None
+
+
+def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None) -> Clause:
+    words = words_of(text)
+    if form == "question":
+        if not words:
+            return Clause("small_talk", text, ())
+        if not _sounds_english(words, asking=wh is None):
+            return Clause("unclear", text, words)
+        wh = _wh_of(words, wh)
+    suggests = form == "question" and bool(p.SUGGESTING_QUESTION.search(text))
+    return Clause(form, text, words, wh, bool(p.NEGATION.search(text)), probe, suggests)
+
+
+def _wh_of(words: tuple[str, ...], given: WhWord | None) -> WhWord:
+    for i, word in enumerate(words[:4]):
+        base = word.removesuffix("'s").removesuffix("'re")
+        if base == "how" and i + 1 < len(words):
+            follow = words[i + 1]
+            if follow in ("much", "many", "long"):
+                return f"how {follow}"  # type: ignore[return-value]
+            return "when" if follow in ("soon", "quickly") else "how"
+        if base == "whats":
+            return "what"
+        if base in ("whose", "whom"):
+            return "who"
+        if base in ("if", "whether"):
+            return "whether"
+        if base in ("what", "when", "where", "who", "which", "why", "how"):
+            if base in ("what", "which") and i + 1 < len(words) and words[i + 1] in ("time", "date", "day"):
+                return "when"
+            return base  # type: ignore[return-value]
+    return given or "whether"
+
+
+def _topic_words(text: str) -> list[str]:
+    return [word for word in p.WORD.findall(text) if word not in FUNCTION_WORDS]
+
+
+def _sounds_english(words: tuple[str, ...], *, asking: bool) -> bool:
+    """Say whether these words can be one English question: no heap of nouns, no list, nothing endless."""
+    count = len(words)
+    if count > MAX_WORDS_IN_QUESTION:
+        return False
+    function = [word for word in words if word in FUNCTION_WORDS or word.split("'")[0] in _ASKING]
+    if count > 4 and len(function) < 0.2 * count:
+        return False
+    if count > 9 and asking and _ASKING.isdisjoint([word.split("'")[0] for word in words]):
+        return False
+    content = count - len(function)
+    pairs = [words[i : i + 2] for i in range(count - 1)]
+    repeated = max((pairs.count(pair) for pair in pairs if pair[0] in FUNCTION_WORDS), default=0)
+    if repeated >= 3 and content >= 3:
+        return False
+    if content > 16:
+        return False
+    # A heap of topics without a verb between them: "the money the rules the time the helpers".
+    articles = sum(word in ("the", "your", "a", "any") for word in words)
+    return not (articles >= 4 and content >= 4 and count <= 2.6 * articles)
