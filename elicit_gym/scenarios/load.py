@@ -8,6 +8,7 @@ from typing import Any
 
 from elicit_gym.errors import ScenarioError, SettingError
 from elicit_gym.json_files import read_lines
+from elicit_gym.scenarios.depth import depth_problems, shared_examples
 from elicit_gym.scenarios.derived import derived_scenario, rarity_of
 from elicit_gym.scenarios.hub import published_folder
 from elicit_gym.scenarios.published import is_published_folder, load_published
@@ -50,12 +51,18 @@ def load_scenarios(source: str | Path = "bundled", split: str | None = None) -> 
 
 
 def validate_scenarios(source: str | Path) -> tuple[str, ...]:
-    """Return everything that is wrong with a scenario file or folder, one line each; empty when it is sound."""
+    """Return everything that is wrong with a scenario file or folder, one line each; empty when it is sound.
+
+    Scenarios that bring facts and items are held to the rules of depth as well (`elicit_gym.scenarios.depth`).
+    """
+    path = _path_of(source)
     try:
-        _load.__wrapped__(_path_of(source), ())
+        scenarios = _load.__wrapped__(path, ())
     except ScenarioError as error:
         return error.problems
-    return ()
+    written = [scenario for scenario in scenarios if not scenario.derived]
+    problems = [f"{path}: {s.id}: {problem}" for s in written for problem in depth_problems(s)]
+    return (*problems, *(f"{path}: {s.id}: {problem}" for s, problem in shared_examples(written)))
 
 
 def scenarios_sha256(scenarios: Sequence[Scenario]) -> str:

@@ -74,7 +74,7 @@ def problems_of_row(row: object) -> Iterator[str]:
     if is_written_out(row):
         yield from _problems_of_facts(row.get("facts"), row)
         facts = row.get("facts")
-        known = {f.get("id") for f in facts if isinstance(f, Mapping)} if isinstance(facts, list) else set()
+        known = {f.get("id") for f in facts if isinstance(f, Mapping)} if isinstance(facts, list) and facts else None
         yield from _problems_of_items(row.get("items"), known)
 
 
@@ -108,7 +108,7 @@ def _problems_of_facts(value: object, row: Row) -> Iterator[str]:
             yield f"'facts' must have {fact_id!r}, got none. Add it."
 
 
-def _problems_of_items(value: object, known: set[object]) -> Iterator[str]:
+def _problems_of_items(value: object, known: set[object] | None) -> Iterator[str]:
     if not isinstance(value, list) or len(value) != NUM_ITEMS:
         found = len(value) if isinstance(value, list) else _found(value)
         yield f"'items' must be {NUM_ITEMS} objects, one for each checklist question, got {found}. Fix the line."
@@ -120,12 +120,12 @@ def _problems_of_items(value: object, known: set[object]) -> Iterator[str]:
         if item.get("kind") not in ("ask", "advice"):
             yield f"'items' {i}: 'kind' must be 'ask' or 'advice', got {_found(item.get('kind'))}. Fix the line."
         facts = item.get("facts")
-        if not _is_texts(facts) or not facts or not set(facts) <= known:
+        if not _is_texts(facts) or not facts or (known is not None and not set(facts) <= known):
             yield f"'items' {i}: 'facts' must be ids of this scenario's facts, got {_found(facts)}. Fix the line."
         if not _is_text(item.get("topic")):
             yield f"'items' {i}: 'topic' must be a non-empty string, got {_found(item.get('topic'))}. Fix the line."
         after = item.get("after")
-        if after is not None and (after not in known or after in (facts or ())):
+        if after is not None and known is not None and (after not in known or after in (facts or ())):
             yield f"'items' {i}: 'after' must be another fact of this scenario, got {_found(after)}. Fix the line."
         needed = ("hints", "suggestions", "contrary") if item.get("kind") == "advice" else ("hints",)
         for field in needed:

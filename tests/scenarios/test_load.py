@@ -16,6 +16,9 @@ from elicit_gym.scenarios.stats import scenario_stats
 ROWS = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()[:3]]
 
 
+GOALLESS = [{**item, "facts": ["obstacle"], "after": None} for item in ROWS[1]["items"]]
+
+
 def write(path: Path, rows: list[Any]) -> Path:
     path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
     return path
@@ -34,17 +37,35 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(goal=None), "'goal' must be a non-empty string, got None"),
         (broken(traits="short"), "'traits' must be 3 non-empty strings, got 'short'"),
         (broken(split="dev"), "'split' must be 'train', 'test' or null, got 'dev'"),
-        (broken(disclosures=[]), "'disclosures' must be an object, got []"),
-        (broken(disclosures={"goal": "a", "obstacle": "b", "constraints": []}), "'disclosures.constraints' must be 5"),
+        (broken(facts=[]), "'facts' must be a list of objects, got []"),
+        (
+            broken(facts=[fact for fact in ROWS[1]["facts"] if fact["id"] != "goal"], items=GOALLESS),
+            "'facts' must have 'goal', got none",
+        ),
+        (broken(facts=[*ROWS[1]["facts"], 7]), "must be an object, got 7"),
+        (broken(facts=[*ROWS[1]["facts"], {**ROWS[1]["facts"][0], "id": "Not A Slug"}]), "'id' must be a short word"),
+        (broken(facts=[*ROWS[1]["facts"], ROWS[1]["facts"][0]]), "'id' must be unique in the scenario"),
+        (
+            broken(facts=[*ROWS[1]["facts"][:-1], {**ROWS[1]["facts"][-1], "disclosures": ["one."]}]),
+            "disclosures' must be 2 non-empty strings, got 1",
+        ),
+        (
+            broken(facts=[*ROWS[1]["facts"][:-1], {**ROWS[1]["facts"][-1], "questions": []}]),
+            "questions' must be non-empty strings, got []",
+        ),
         (broken(items=[]), "'items' must be 5 objects, one for each checklist question, got 0"),
         (
             broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "kind": "tell"}]),
             "'kind' must be 'ask' or 'advice'",
         ),
-        (broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "fact": "wish"}]), "'fact' must be one of goal"),
         (
-            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "cues": []}]),
-            "'cues' must be non-empty strings",
+            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "facts": ["wish"]}]),
+            "'facts' must be ids of this scenario's facts, got ['wish']",
+        ),
+        (broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "hints": []}]), "'hints' must be non-empty"),
+        (
+            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": "wish"}]),
+            "'after' must be another fact",
         ),
         (broken(items=[*ROWS[1]["items"][:4], 3]), "'items' 5 must be an object, got 3"),
         (broken(id="00-a"), "'id' must be unique, got '00-a' as in line 1"),
@@ -120,5 +141,5 @@ def test_any_field_may_be_wrong(field: str, value: Any) -> None:
 
 def test_stats() -> None:
     stats = scenario_stats(load_scenarios())
-    assert stats["scenarios"] == 80
-    assert stats["items_by_kind"] == {"ask": 320, "advice": 80}
+    assert stats["scenarios"] == 120
+    assert stats["items_by_kind"] == {"ask": 479, "advice": 121}

@@ -19,15 +19,21 @@ def test_the_papers_two_scenarios(paper_example: Path) -> None:
     assert first.persona.startswith("a social media influencer")
     assert second.goal == "build a supportive social circle"
     assert second.traits == ("uses casual spelling", "includes many emojis", 'ends messages with "thanks"')
-    assert [item.kind for item in first.checklist] == ["ask", "ask", "advice", "advice", "advice"]
-    assert first.checklist[2].fact == "constraint_5"
-    assert all(item.cues for scenario in (first, second) for item in scenario.checklist)
+    assert [item.kind for item in first.checklist] == ["ask", "ask", "ask", "advice", "advice"]
+    assert first.checklist[2].facts == ("constraint_5",)
+    assert first.derived
+    assert second.derived
+    assert not any(fact.questions for scenario in (first, second) for fact in scenario.facts)
 
 
-def test_they_can_be_played_with_the_scripted_user_and_judge(paper_example: Path) -> None:
-    records = collect_episodes(load_policy("oracle"), env_kwargs={"scenarios": str(paper_example)})
+def test_the_scripted_judge_refuses_them_unless_told_otherwise(paper_example: Path) -> None:
+    kwargs = {"scenarios": str(paper_example)}
+    refused = collect_episodes(load_policy("ask-one"), env_kwargs=kwargs)
+    assert all(r.failure is not None and "'--judge llm'" not in r.failure.message for r in refused)
+    assert all("expected examples of questions" in r.failure.message for r in refused if r.failure)
+    records = collect_episodes(load_policy("oracle"), env_kwargs={**kwargs, "judge_kwargs": {"allow_derived": True}})
     assert all(record.failure is None for record in records)
-    assert min(record.episode.total_reward for record in records) >= 2
+    assert max(record.episode.total_reward for record in records) >= 1
 
 
 @pytest.mark.parametrize("name", ["seed_messages.jsonl", "traits.jsonl"])
