@@ -13,7 +13,7 @@ from typing import Any, cast
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
 from elicit_gym.json_files import read_lines
 from elicit_gym.offline.schema import Dialogue, DialogueRole, DialogueTurn
-from elicit_gym.text import questions_in
+from elicit_gym.understanding.clauses import questions_in
 
 __all__ = ["ImportedTranscript", "import_transcript"]
 

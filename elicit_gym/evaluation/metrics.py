@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.text import content_stems, questions_in
+from elicit_gym.text import content_stems
+from elicit_gym.understanding.clauses import questions_in
 
 __all__ = ["METRICS", "Metric", "num_turns", "success", "total_reward"]
 

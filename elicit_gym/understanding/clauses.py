@@ -12,7 +12,17 @@ from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
 from elicit_gym.understanding import patterns as p
 from elicit_gym.understanding.spelling import mended
 
-__all__ = ["MAX_WORDS_TO_LISTEN", "WH_WORDS", "Clause", "ClauseForm", "Probe", "WhWord", "split_clauses", "words_of"]
+__all__ = [
+    "MAX_WORDS_TO_LISTEN",
+    "WH_WORDS",
+    "Clause",
+    "ClauseForm",
+    "Probe",
+    "WhWord",
+    "questions_in",
+    "split_clauses",
+    "words_of",
+]
 
 ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclear"]
 WhWord = Literal[
@@ -82,6 +92,11 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
     return tuple(clauses[:MAX_CLAUSES])
 
 
+def questions_in(message: str) -> list[str]:
+    """Return the questions and requests of a message, in lower case, without lead-ins and examples."""
+    return [clause.text for clause in split_clauses(message) if clause.form == "question"]
+
+
 def _plain(message: str) -> str:
     text = message.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
     if not text.isascii():
@@ -118,7 +133,7 @@ def _clauses_of(sentence: str) -> list[Clause]:
     body = _strip_opener(body)
     if not body:
         return [Clause("small_talk", sentence, ())]
-    if asked and p.PERMISSION.match(body):
+    if p.CLOSING.match(body) or (asked and p.PERMISSION.match(body)):
         return [Clause("small_talk", sentence, ())]
     if asked and (tag := p.TAG.match(body)) and len(p.WORD.findall(tag["body"])) >= 3:
         return [_tagged(tag["body"], body)]
@@ -130,7 +145,7 @@ def _clauses_of(sentence: str) -> list[Clause]:
         if p.MORE.match(request):
             return [_make("small_talk", body)]
         return _questions(request.strip(" ,:"), "request", body)
-    if asked or p.PLAIN_QUESTION.match(body):
+    if asked or (p.PLAIN_QUESTION.match(body) and not p.IMPERATIVE.match(body)):
         if p.PLEASANTRY.match(body):
             return [_make("small_talk", body)]
         return _questions(body, None, body)
@@ -234,6 +249,7 @@ def _probe_of(whole: str, text: str) -> Probe | None:
 
 
 def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None) -> Clause:
+    text = " ".join(text.split())
     words = words_of(text)
     if form == "question":
         if not words:

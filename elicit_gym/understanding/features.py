@@ -94,7 +94,7 @@ class _Words:
         self._shares = np.array(shares, dtype=np.float32)
         zeros = np.zeros(DIMENSIONS, np.float32)
         self._vectors = np.stack([vectors.vector(spoken[s]) if s else zeros for s in entries])
-        self._grams = [(at, _trigrams(spoken[s])) for s, at in self._at.items() if len(s) >= 4]
+        self._grams = [(at, _trigrams(spoken[s])) for s, at in self._at.items() if len(spoken.get(s, "")) >= 4]
         self._cache: dict[str, Floats] = {}
 
     def match(self, word: str) -> Floats:

@@ -7,10 +7,40 @@ is linear or bounded by explicit counts, whatever an agent sends.
 import re
 
 __all__ = [
-    "ADDRESSES", "BARE_WH", "BEFORE_REQUEST", "BRACKETS", "DISMISSAL", "DISMISSED_QUESTION", "EMPATHY", "EXAMPLES",
-    "HELPS", "LEAD_IN", "LETTERS", "MARKUP", "META", "MORE", "MORE_ABOUT", "NEGATION", "NOT_KNOWN", "OF_THE_SPEAKER",
-    "OPENER", "PERMISSION", "PLAIN_QUESTION", "PLEASANTRY", "PROBE", "REQUEST", "SECOND_QUESTION", "SENTENCE",
-    "SENTIMENT", "SUGGESTING_QUESTION", "SUGGESTS", "TAG", "UNSPECIFIC", "WORD",
+    "ADDRESSES",
+    "BARE_WH",
+    "BEFORE_REQUEST",
+    "BRACKETS",
+    "CLOSING",
+    "DISMISSAL",
+    "DISMISSED_QUESTION",
+    "EMPATHY",
+    "EXAMPLES",
+    "HELPS",
+    "IMPERATIVE",
+    "LEAD_IN",
+    "LETTERS",
+    "MARKUP",
+    "META",
+    "MORE",
+    "MORE_ABOUT",
+    "NEGATION",
+    "NOT_KNOWN",
+    "OF_THE_SPEAKER",
+    "OPENER",
+    "PERMISSION",
+    "PLAIN_QUESTION",
+    "PLEASANTRY",
+    "PROBE",
+    "REQUEST",
+    "SECOND_QUESTION",
+    "SENTENCE",
+    "SENTIMENT",
+    "SUGGESTING_QUESTION",
+    "SUGGESTS",
+    "TAG",
+    "UNSPECIFIC",
+    "WORD",
 ]  # fmt: skip
 
 
@@ -252,6 +282,10 @@ MORE = re.compile(
 
 # Small talk ---------------------------------------------------------------------------------------------------------
 
+IMPERATIVE = re.compile(r"^(?:have|do|does|has|will|can) (?:a|an|the|your|some|any|it|this|that|these|those)\b")
+"""Without a question mark no question: "have a carpenter ...", "do the shopping"."""
+CLOSING = re.compile(r"^(?:please |just |do )*let me know if\b(?! (?:it|they|he|she|the|your)\b)")
+"""An offer at the end of a message: it asks for nothing."""
 PERMISSION = re.compile(
     r"^(?:(?:you|about|for) )?(?:a |an |one |some |two |few |a few |a couple of |several |just )*"
     r"(?:quick |short |small |more |other |personal )*(?:something|questions?|things?|anything|first|you|so|that|this)?"
