@@ -24,6 +24,7 @@ from elicit_gym.understanding.features import (
     content_words,
     static_encoder,
 )
+from elicit_gym.understanding.patterns import MATTER
 from elicit_gym.understanding.scorer import scorers
 
 __all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
@@ -173,6 +174,8 @@ class ScenarioReader:
 
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
+        if "request" in self._fact_ids and MATTER.match(clause.text):
+            return (("request", 1.0),)
         scorer = scorers()[self._scorers_prefix + "fact"]
         scores = scorer(self._facts.features(clause))
         found = np.flatnonzero(scores >= scorer.threshold)

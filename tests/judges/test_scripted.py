@@ -1,84 +1,24 @@
-"""The scripted judge agrees with people and cannot be gamed."""
+"""The scripted judge agrees with people, by labels that it was not made on."""
 
-import json
-import random
-from collections.abc import Callable
+import hashlib
+from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 
-from benchmarks.judge_agreement import judge_labelled_pairs, load_labelled_pairs
-from elicit_gym import collect_episodes
+from benchmarks.judge_agreement import agreement, judged
+from benchmarks.labelled_messages import FOLDER, load_messages
+from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.statistics.estimates import cohen_kappa
-from elicit_gym.types import ChatHistory, JudgeRequest, Scenario
+from elicit_gym.types import JudgeRequest, Scenario
 
-SCENARIOS = load_scenarios()
-ALL_CUES = sorted({cue.replace("|", " ") for s in SCENARIOS for item in s.checklist for cue in item.cues})
-OTHER_QUESTIONS = [item.question for s in SCENARIOS for item in s.checklist]
-
-
-class Gamer:
-    """A policy that writes for the judge and not for the user."""
-
-    def __init__(self, name: str, write: Callable[[random.Random, ChatHistory], str]) -> None:
-        self.name = name
-        self._write = write
-        self._random = random.Random(0)
-
-    def reset(self, seed: int) -> None:
-        self._random = random.Random(seed)
-
-    def act(self, history: ChatHistory) -> str:
-        return self._write(self._random, history)
-
-
-def _generic_advice(rng: random.Random, history: ChatHistory) -> str:
-    return ". ".join(f"You should think about {' '.join(rng.sample(ALL_CUES, 6))} and make a plan" for _ in range(180))
-
-
-GAMES: dict[str, Callable[[random.Random, ChatHistory], str]] = {
-    "keywords": lambda rng, h: " ".join(rng.sample(ALL_CUES, 40)),
-    "keywords as one question": lambda rng, h: " ".join(rng.sample(ALL_CUES, 12)) + "?",
-    "keywords with commas": lambda rng, h: "What about " + ", ".join(rng.sample(ALL_CUES, 10)) + "?",
-    "keywords with and": lambda rng, h: "What is the " + " and the ".join(rng.sample(ALL_CUES, 8)) + "?",
-    "ten questions": lambda rng, h: " ".join(f"What about the {cue}?" for cue in rng.sample(ALL_CUES, 10)),
-    "echo": lambda rng, h: h[-1].content,
-    "echo as a question": lambda rng, h: f"You say: {h[-1].content.rstrip('.!? ')}?",
-    "opening message": lambda rng, h: h[0].content,
-    "opening message as a question": lambda rng, h: h[0].content.rstrip(".") + "?",
-    "checklists of others": lambda rng, h: " ".join(rng.sample(OTHER_QUESTIONS, 5)),
-    "all checklists": lambda rng, h: " ".join(OTHER_QUESTIONS),
-    "one item of a checklist": lambda rng, h: rng.choice(OTHER_QUESTIONS),
-    "3,000 words of advice": _generic_advice,
-}
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_games_do_not_pay(name: str) -> None:
-    records = collect_episodes(Gamer(name, GAMES[name]), repeats=2)
-    assert all(record.failure is None for record in records)
-    assert fmean(record.episode.total_reward for record in records) <= 0.5
-
-
-def test_agreement_with_hand_labels() -> None:
-    pairs = load_labelled_pairs()
-    labels = [pair["label"] for pair in pairs]
-    assert len(pairs) >= 200
-    assert 0.45 <= fmean(labels) <= 0.55
-    assert (cohen_kappa(judge_labelled_pairs(ScriptedJudge(), pairs), labels) or 0) >= 0.8
-
-
-def test_the_labelled_pairs_belong_to_the_scenarios() -> None:
-    by_id = {s.id: s for s in SCENARIOS}
-    path = Path(__file__).parent.parent / "data" / "labelled_pairs.jsonl"
-    pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert len({(p["scenario_id"], p["item"], p["assistant_message"]) for p in pairs}) == len(pairs)
-    for pair in pairs:
-        assert by_id[pair["scenario_id"]].checklist[pair["item"]].question == pair["question"]
+SCENARIOS = {scenario.id: scenario for scenario in load_scenarios()}
+BAKER = SCENARIOS["00-a"]
+ADVICE = next(i for i, item in enumerate(BAKER.checklist) if item.kind == "advice")
+GOOD = "Put everything on a trolley with wheels, so that nothing has to be screwed to the wall."
 
 
 def request(scenario: Scenario, message: str, **more: Any) -> JudgeRequest:
@@ -93,19 +33,67 @@ def credited(scenario: Scenario, message: str, **more: Any) -> list[int]:
     return [i for i, verdict in enumerate(verdicts) if verdict.satisfied]
 
 
-def test_advice_needs_the_fact_it_builds_on() -> None:
-    scenario, message = SCENARIOS[0], "I would put everything on shelves with wheels."
-    assert credited(scenario, message) == []
-    assert credited(scenario, message, disclosed=frozenset({"constraint_1"})) == [4]
-    assert credited(scenario, message + " plan" * 150, disclosed=frozenset({"constraint_1"})) == []
+def test_the_labels_are_the_frozen_ones() -> None:
+    for line in (FOLDER / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((Path(FOLDER) / name).read_bytes()).hexdigest() == digest
 
 
-def test_the_first_question_counts() -> None:
-    scenario = SCENARIOS[0]
-    assert credited(scenario, "How much money can you spend? Does your landlord allow changes?") == [2]
-    assert credited(scenario, "Does your landlord allow changes? How much money can you spend?") == [0]
+def test_the_labels_cover_both_splits_and_belong_to_the_scenarios() -> None:
+    blind, fit = load_messages("blind_labels"), load_messages("fit_labels")
+    assert sum(len(m.items) for m in blind) >= 2_000
+    of_split = {s: {m.scenario_id for m in blind if SCENARIOS[m.scenario_id].split == s} for s in ("train", "test")}
+    assert min(map(len, of_split.values())) >= 25
+    assert {SCENARIOS[m.scenario_id].split for m in fit} == {"train"}
+    assert not {m.message for m in blind} & {m.message for m in fit}
+    examples = {q.lower() for s in SCENARIOS.values() for f in s.facts for q in f.questions}
+    assert sum(m.message.lower() in examples for m in blind) <= 0.05 * len(blind)  # short ones will meet by chance
+
+
+def test_agreement_with_labels_written_blind() -> None:
+    figures = agreement(ScriptedJudge(), load_messages("blind_labels"), SCENARIOS)
+    assert figures["kappa"] >= 0.85
+    assert figures["precision"] >= 0.90
+    assert figures["recall"] >= 0.85
+    assert figures["by_kind"]["advice"]["kappa"] >= 0.70
+    assert figures["by_split"]["test"]["kappa"] >= 0.82
+
+
+def test_a_judge_without_understanding_does_not_agree() -> None:
+    """What the measure gives to answers without content: the same number of yes, on other messages."""
+    messages = load_messages("blind_labels")
+    answers = judged(ScriptedJudge(), messages, SCENARIOS)
+    labels = np.array([m.items for m in messages])
+    rolled = np.roll(answers, 1, axis=0)
+    assert np.mean(rolled & labels) < 0.3 * np.mean(answers & labels)
+
+
+def test_an_item_that_comes_after_another_fact() -> None:
+    scenario, index = next(
+        (s, i) for s in SCENARIOS.values() for i, item in enumerate(s.checklist) if item.after is not None
+    )
+    item = scenario.checklist[index]
+    asked = scenario.fact(item.facts[0]).questions[0]
+    assert index not in credited(scenario, asked)
+    assert index in credited(scenario, asked, disclosed=frozenset([item.after]))
+
+
+def test_advice_needs_the_fact_it_builds_on_and_must_be_short() -> None:
+    known = frozenset(BAKER.checklist[ADVICE].facts)
+    assert credited(BAKER, GOOD) == []
+    assert credited(BAKER, GOOD, disclosed=known) == [ADVICE]
+    assert credited(BAKER, GOOD + " And so on it goes with words." * 30, disclosed=known) == []
+    assert credited(BAKER, GOOD + " What now? Who says so? When is it?", disclosed=known) == []
 
 
 def test_verdicts_come_in_the_order_of_what_is_pending() -> None:
-    verdicts = ScriptedJudge().judge(request(SCENARIOS[0], "How much money can you spend?", pending=(2, 4)))
+    asked = next(i for i, item in enumerate(BAKER.checklist) if item.facts == ("constraint_1",) and item.kind == "ask")
+    verdicts = ScriptedJudge().judge(request(BAKER, "Do you rent the place?", pending=(asked, ADVICE)))
     assert [verdict.satisfied for verdict in verdicts] == [True, False]
+
+
+def test_scenarios_without_examples_are_refused_unless_allowed() -> None:
+    derived = replace(BAKER, derived=True)
+    with pytest.raises(SettingError, match="expected examples of questions, got none"):
+        ScriptedJudge().judge(request(derived, "Do you rent?"))
+    assert len(ScriptedJudge(allow_derived=True).judge(request(derived, "Do you rent?"))) == 5

@@ -34,6 +34,9 @@ def asked(message: str, **more: object) -> list[str]:
         ("How much have you put aside for this?", "constraint_3"),
         ("Which hours of the day are free for baking?", "constraint_4"),
         ("What space do you mean?", "request"),
+        ("What exactly is this about?", "request"),
+        ("Could you tell me a bit more about your situation?", "request"),
+        ("Thanks! What are we talking about here?", "request"),
     ],
 )
 def test_questions_in_any_form_find_their_fact(message: str, fact: str) -> None:
