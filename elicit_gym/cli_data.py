@@ -1,6 +1,5 @@
 """The commands on offline data."""
 
-import json
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -153,37 +152,50 @@ def stats_command(
 
 @data_app.command("import")
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Transcripts: txt, vtt, srt, csv, json, jsonl, docx, pdf.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Transcripts, or folders of them: txt, md, docx, pdf, vtt, srt, csv, tsv, json, jsonl, cha."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="JSON lines file for the dialogues.")],
     role: Annotated[
         list[str] | None, typer.Option("--role", help="SPEAKER=elicitor or SPEAKER=respondent; guessed by default.")
     ] = None,
+    speaker: Annotated[
+        list[str] | None,
+        typer.Option("--speaker", help="Who speaks where a file names nobody; twice for two who take turns."),
+    ] = None,
     domain: Annotated[str, typer.Option("--domain", help="Domain of the dialogues.")] = "imported",
     licence: Annotated[str | None, typer.Option("--licence", help="Their licence, e.g. 'CC BY 4.0'.")] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Of text files that are not Unicode.")] = None,
+    max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest file that is read, unpacked.")] = 256,
 ) -> None:
-    """Turn transcripts into dialogues, and show what was guessed for you to review."""
-    from elicit_gym.offline.importing import import_transcript
-    from elicit_gym.offline.schema import dialogue_to_row
-    from elicit_gym.offline.tables import print_import_review
+    """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
+    from elicit_gym.files import FileLimits
+    from elicit_gym.offline.importing import import_transcripts, transcript_files, write_transcripts
+    from elicit_gym.offline.importing.report import print_import_review
 
     roles: dict[str, str] = {}
     for entry in role or ():
-        speaker, mark, value = entry.rpartition("=")
+        name, mark, value = entry.rpartition("=")
         if not mark:
             raise SettingError(f"Importing: expected --role SPEAKER=elicitor or SPEAKER=respondent, got {entry!r}.")
-        roles[speaker] = value
-    imported = [import_transcript(file, roles=roles, domain=domain, licence=licence) for file in files]
-    ids = Counter(transcript.dialogue.dialogue_id for transcript in imported)
-    if max(ids.values()) > 1:
-        raise SettingError(f"Importing: expected files of different names, got {ids.most_common(1)[0][0]!r} twice.")
-    print_import_review(list(zip(files, imported, strict=True)))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.dumps(dialogue_to_row(transcript.dialogue), ensure_ascii=False) for transcript in imported]
-    out.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    lost = sum(t.characters_in - t.characters_out for t in imported)
-    if lost:
-        raise SettingError(f"Importing: expected every character kept, {lost} are missing. Please report the file.")
-    typer.echo(f"{out}: {len(imported)} dialogues. Check the roles above; give --role where a guess is wrong.")
+        roles[name] = value
+    found, others = transcript_files(files)
+    if not found:
+        raise SettingError(
+            f"Importing: expected transcripts in {', '.join(map(str, files))}, got none. Check the path."
+        )
+    imported = import_transcripts(
+        found, roles=roles, speakers=speaker or (), domain=domain, licence=licence, encoding=encoding,
+        limits=FileLimits.of_megabytes(max_mb),
+    )  # fmt: skip
+    written = write_transcripts(imported, out)
+    print_import_review(imported)
+    if others:
+        typer.echo(f"Not read, for another kind: {', '.join(file.name for file in others[:10])} ({len(others)}).")
+    typer.echo(f"{out}: {written} dialogues. Check the roles above; give --role where a guess is wrong.")
 
 
 @data_app.command("build")

@@ -1,7 +1,6 @@
-"""Tables of corpora, windows and imports for the terminal."""
+"""Tables of corpora and windows for the terminal."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -9,9 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from elicit_gym.envs.render import printable
-from elicit_gym.offline.importing import ImportedTranscript
 
-__all__ = ["print_corpus_statistics", "print_import_review", "print_window_statistics"]
+__all__ = ["print_corpus_statistics", "print_window_statistics"]
 
 
 def _table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
@@ -65,23 +63,3 @@ def print_window_statistics(stats: Mapping[str, Any], reward: str, console: Cons
         )
     console.print(table)
     console.print("By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".")
-
-
-def print_import_review(imported: Sequence[tuple[Path, ImportedTranscript]], console: Console | None = None) -> None:
-    """Print what was guessed for each speaker, and the characters in and out."""
-    console = console or Console()
-    table = _table("Speakers and roles", ("file", "speaker", "role", "from"), ("turns", "words", "with questions"))
-    for path, transcript in imported:
-        for row in transcript.review:
-            table.add_row(
-                Text(printable(path.name)), Text(printable(row["speaker"])), row["role"], row["from"],
-                f"{row['turns']:,}", f"{row['words']:,}", row["turns_with_questions"],
-            )  # fmt: skip
-    console.print(table)
-    for path, transcript in imported:
-        console.print(
-            Text(
-                f"{printable(path.name)}: {transcript.characters_in:,} characters in, "
-                f"{transcript.characters_out:,} out."
-            )
-        )

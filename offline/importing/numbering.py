@@ -1,0 +1,43 @@
+"""Line numbers down the margin, as depositions have them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from elicit_gym.offline.importing.source import Line, visible
+
+__all__ = ["Numbering", "read_numbering"]
+
+_NUMBER = re.compile(r"[ \t]*(\d{1,3})(?=[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Lines without their numbers, and the numbers."""
+
+    lines: list[Line]
+    numbers: list[tuple[Line, str]]
+
+
+def read_numbering(lines: Sequence[Line]) -> Numbering | None:
+    """Take line numbers off where most lines have them and they count up; None where there are none."""
+    spoken = [line for line in lines if visible(line.text)]
+    numbered = [(line, int(found[1])) for line in spoken if (found := _NUMBER.match(line.text[:40]))]
+    if len(numbered) < 4 or 10 * len(numbered) < 7 * len(spoken):
+        return None
+    steps = sum(b - a in (1, 2) or b == 1 for (_, a), (_, b) in pairwise(numbered))
+    if 10 * steps < 9 * (len(numbered) - 1):
+        return None
+    result = Numbering([], [])
+    before = 0
+    for line in lines:
+        found = _NUMBER.match(line.text[:40])
+        number = int(found[1]) if found else -1
+        if found and (0 < number - before <= 3 or number == 1):
+            result.numbers.append((line, found[1]))
+            result.lines.append(replace(line, text=line.text[found.end() :]))
+            before = number
+        else:
+            result.lines.append(line)
+    return result
