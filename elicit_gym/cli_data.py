@@ -169,7 +169,10 @@ def import_command(
     domain: Annotated[str, typer.Option("--domain", help="Domain of the dialogues.")] = "imported",
     licence: Annotated[str | None, typer.Option("--licence", help="Their licence, e.g. 'CC BY 4.0'.")] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="Of text files that are not Unicode.")] = None,
-    max_mb: Annotated[float, typer.Option("--max-mb", min=0.001, help="Largest file that is read, unpacked.")] = 256,
+    max_mb: Annotated[
+        float,
+        typer.Option("--max-mb", min=0.001, help="Largest text that is read; Word and PDF may be eight times that."),
+    ] = 32,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
     from elicit_gym.files import FileLimits
@@ -191,11 +194,8 @@ def import_command(
         found, roles=roles, speakers=speaker or (), domain=domain, licence=licence, encoding=encoding,
         limits=FileLimits.of_megabytes(max_mb),
     )  # fmt: skip
-    written = write_transcripts(imported, out)
-    print_import_review(imported)
-    if others:
-        typer.echo(f"Not read, for another kind: {', '.join(file.name for file in others[:10])} ({len(others)}).")
-    typer.echo(f"{out}: {written} dialogues. Check the roles above; give --role where a guess is wrong.")
+    write_transcripts(imported, out)
+    print_import_review(imported, out=out, others=others)
 
 
 @data_app.command("build")

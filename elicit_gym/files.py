@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 MEGABYTE = 1_000_000
+_ALWAYS_READ = 4 * MEGABYTE
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -40,19 +41,28 @@ class FileLimits:
 
     Attributes:
         total: bytes of a file, and of all that a packed file holds.
+        text: bytes of a file that is text alone.
         entry: bytes of one entry of a packed file, unpacked.
         line: characters of one line or field.
+        ratio: how many times larger than packed an archive's contents may be, from some megabytes on.
     """
 
     total: int = 256 * MEGABYTE
-    entry: int = 32 * MEGABYTE
+    text: int = 32 * MEGABYTE
+    entry: int = 16 * MEGABYTE
     line: int = 1_000_000
+    ratio: int = 100
 
     @classmethod
     def of_megabytes(cls, megabytes: float) -> "FileLimits":
-        """Return limits for files of that size, the others in the default's proportion."""
+        """Return limits for texts of that size, the others in the default's proportion: 32 gives the default."""
+        scale = megabytes / 32
         return cls(
-            total=int(megabytes * MEGABYTE), entry=int(megabytes * MEGABYTE / 8), line=max(1, int(megabytes * 3906.25))
+            total=int(scale * cls.total),
+            text=int(scale * cls.text),
+            entry=int(scale * cls.entry),
+            line=max(1, int(scale * cls.line)),
+            ratio=max(1, int(scale * cls.ratio)),
         )
 
 
@@ -111,8 +121,13 @@ def write_text(path: Path, text: str, *, inputs: Iterable[Path] = ()) -> None:
         file.write(text)
 
 
-def read_bytes(path: Path, limits: FileLimits = DEFAULT_LIMITS) -> bytes:
+def read_bytes(path: Path, limits: FileLimits = DEFAULT_LIMITS, *, packed: bool = False) -> bytes:
     """Return a file's bytes.
+
+    Args:
+        path: of the file.
+        limits: how large it may be.
+        packed: whether it is of a kind that packs its contents, so that it may be larger than a text.
 
     Raises:
         SettingError: there is none, it cannot be read, or it is larger than the limit.
@@ -121,8 +136,9 @@ def read_bytes(path: Path, limits: FileLimits = DEFAULT_LIMITS) -> bytes:
         if not path.is_file():
             raise SettingError(f"Reading {path}: expected a file, got {_what_is_at(path)}. Check the path.")
         size = path.stat().st_size
-        if size > limits.total:
-            raise _too_large(str(path), size, limits.total)
+        limit = limits.total if packed else limits.text
+        if size > limit:
+            raise _too_large(str(path), size, limit)
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         if isinstance(error, SettingError):
@@ -139,8 +155,8 @@ def _what_is_at(path: Path) -> str:
 
 def _too_large(where: str, size: int, limit: int) -> SettingError:
     return SettingError(
-        f"Reading {where}: expected at most {limit / MEGABYTE:,.0f} MB, got {size / MEGABYTE:,.0f} MB. "
-        "Raise the limit (max_mb) if you trust the file."
+        f"Reading {where}: expected at most {limit / MEGABYTE:.4g} MB, got {size / MEGABYTE:.4g} MB. "
+        "Raise the limit (--max-mb) if you trust the file."
     )
 
 
@@ -148,11 +164,17 @@ def check_archive(archive: ZipFile, where: str, limits: FileLimits = DEFAULT_LIM
     """Refuse a packed file whose contents exceed the limits; `zipfile` never unpacks more than an entry declares.
 
     Raises:
-        SettingError: what it holds is too large.
+        SettingError: what it holds is too large, or much larger than it is packed, as in files made to fill a memory.
     """
     total = sum(entry.file_size for entry in archive.infolist())
-    if total > limits.total:
-        raise _too_large(f"what {where} holds", total, limits.total)
+    assert archive.fp is not None
+    packed = archive.fp.seek(0, os.SEEK_END)  # what entries say of their packed size may be wrong
+    limit = limits.total if total <= _ALWAYS_READ else min(limits.total, limits.ratio * packed)
+    if total > limit:
+        raise SettingError(
+            f"Reading {where}: expected at most {limit / MEGABYTE:.4g} MB in {packed / MEGABYTE:.2g} MB packed, got "
+            f"{total / MEGABYTE:.4g} MB. If you trust it, unpack it yourself or raise the limit (--max-mb)."
+        )
 
 
 def read_entry(archive: ZipFile, entry: ZipInfo | str, where: str, limits: FileLimits = DEFAULT_LIMITS) -> bytes:

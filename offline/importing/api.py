@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +11,12 @@ from pathlib import Path
 
 from elicit_gym.errors import SettingError
 from elicit_gym.files import DEFAULT_LIMITS, FileLimits, write_text
+from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.check import left_over
 from elicit_gym.offline.importing.formats import FORMATS, Opened, ReadOptions, read_file
 from elicit_gym.offline.importing.names import merge_names, name_key
 from elicit_gym.offline.importing.roles import SpeakerReview, choose_roles
-from elicit_gym.offline.importing.source import UNKNOWN_SPEAKER, Conversation, Reading, left_out_by_kind, visible
+from elicit_gym.offline.importing.source import UNKNOWN_SPEAKER, Conversation, Reading, left_out_by_kind
 from elicit_gym.offline.schema import Dialogue, DialogueTurn, dialogue_to_row
 
 __all__ = [
@@ -207,7 +209,7 @@ def _imported(
     )
     for sentence in merges:
         reading.note(sentence)
-    stem = _id_of(path.stem)
+    stem = _id_of(_readable(path.stem))
     dialogues: list[Dialogue] = []
     review: list[SpeakerReview] = []
     for number, conversation in enumerate(conversations, 1):
@@ -255,7 +257,7 @@ def _dialogue(
         role: tuple(dict.fromkeys(t.speaker for t in turns if t.role == role)) for role in ("elicitor", "respondent")
     }
     metadata = {
-        "original_file_name": unicodedata.normalize("NFC", path.name),
+        "original_file_name": _readable(path.name),
         "layout": opened.reading.layout,
         "licence": licence,
         "left_out": conversation.kept,
@@ -266,7 +268,7 @@ def _dialogue(
         domain=domain,
         collection=collection,
         broad_source="import",
-        title=conversation.title or path.stem,
+        title=conversation.title or _readable(path.stem),
         elicitors=by_role["elicitor"],
         respondents=by_role["respondent"],
         languages=conversation.languages,
@@ -309,13 +311,17 @@ def _characters(reading: Reading) -> dict[str, int]:
     return counts
 
 
-def _id_of(stem: str) -> str:
+def _readable(name: str) -> str:
+    """Return a file's name in one Unicode form; bytes that are no UTF-8 are shown as they are in Python."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
+
+
+def _id_of(name: str) -> str:
     """Make an id of a file's name: the name itself where it is plain, else a readable form and a hash of the name."""
-    name = unicodedata.normalize("NFC", stem).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFKC", name).casefold()).strip("-.") or "dialogue"
     if plain == name:
         return plain
-    return f"{plain[:80]}-{hashlib.sha256(stem.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+    return f"{plain[:80]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def write_transcripts(imported: Sequence[ImportedTranscript], out: Path) -> int:

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elicit_gym.errors import SettingError
+from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, shown
 from elicit_gym.offline.importing.rows import Row, find_fields, read_rows
-from elicit_gym.offline.importing.source import Reading, Unit, visible
+from elicit_gym.offline.importing.source import Reading, Unit
 
 __all__ = ["note_copy", "read_asr"]
 
@@ -273,13 +274,18 @@ def _leave_out_the_rest(reading: Reading, value: Any) -> None:
     """Account for all other leaves by the name of their field, and compare copies of the text with the turns."""
     used: set[Unit] = {piece.unit for piece in reading.pieces}
     copies: dict[str, list[str]] = {}
-    for unit, where, text in leaves(value):
+    for unit, _, text in leaves(value):
         if unit in used:
             continue
         names = [str(part) for part in unit if not isinstance(part, int)]
-        name = ".".join(names)[-60:]
-        reading.leave_out(unit, f"field {name!r}", text, where=where)
-        if names and names[-1] in ("text", "transcript", "word", "punctuated_word", "content", "display"):
+        name = ".".join(names[-3:])[-60:]
+        reading.leave_out(unit, f"field {name!r}", text)
+        # Deepgram's paragraphs are written with "Speaker 0:" before them.
+        if (
+            names[-2:] != ["paragraphs", "transcript"]
+            and names[-1:]
+            and names[-1] in ("text", "transcript", "word", "punctuated_word", "content", "display")
+        ):
             copies.setdefault(name, []).append(text)
     for name, texts in copies.items():
         if len(texts) == 1 or "alternatives" not in name:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from elicit_gym.errors import SettingError
+from elicit_gym.offline.importing.characters import visible, without_marks
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.importing.role_words import role_of_chat
-from elicit_gym.offline.importing.source import Line, Reading, visible, without_marks
+from elicit_gym.offline.importing.source import Line, Reading
 
 __all__ = ["looks_like_cha", "read_cha"]
 

@@ -7,16 +7,17 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits
 from elicit_gym.offline.importing.asr import note_copy, read_asr
-from elicit_gym.offline.importing.check import replace_non_characters
+from elicit_gym.offline.importing.characters import replace_non_characters, visible
 from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, load_json, shown
 from elicit_gym.offline.importing.rows import Fields, Row, find_fields, no_speaker_field, read_rows
-from elicit_gym.offline.importing.source import Conversation, Reading, visible
+from elicit_gym.offline.importing.source import Conversation, Reading
 
 __all__ = ["read_json"]
 
 CONTAINERS = (
-    "messages", "conversations", "conversation", "turns", "dialogue", "dialog", "chat_messages", "utterances",
-    "segments", "chat", "log", "history", "items", "transcript", "transcription", "Transcript", "entries", "rows", "data",
+    "messages", "conversations", "conversation", "turns", "dialogue", "dialog", "chat_messages",
+    "utterances", "segments", "chat", "log", "history", "items", "transcript", "transcription", "Transcript",
+    "entries", "rows", "data",
 )  # fmt: skip
 _KEPT_FIELD = 500
 

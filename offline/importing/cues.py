@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.source import Line, Reading, visible, without_marks
+from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.source import Line, Reading
 
 __all__ = ["Cue", "is_timing", "looks_like_cues", "parse_cues"]
 

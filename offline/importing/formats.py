@@ -7,10 +7,11 @@ from pathlib import Path
 
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits, decode_text, read_bytes
+from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.chats import load_and_read
 from elicit_gym.offline.importing.json_source import leaves
 from elicit_gym.offline.importing.pdf import read_pdf
-from elicit_gym.offline.importing.source import Line, Reading, SourceUnit, lines_of_text, visible
+from elicit_gym.offline.importing.source import Line, Reading, SourceUnit, lines_of_text
 from elicit_gym.offline.importing.subtitles import read_cues
 from elicit_gym.offline.importing.tables import read_table, table_units
 from elicit_gym.offline.importing.text_layouts import read_lines
@@ -79,7 +80,7 @@ def read_file(path: Path, options: ReadOptions) -> Opened:
         raise SettingError(
             f"Importing {path}: expected one of {', '.join(FORMATS)}, got {kind or 'no ending'!r}. {hint}"
         )
-    data = read_bytes(path, options.limits)
+    data = read_bytes(path, options.limits, packed=kind in (".docx", ".pdf"))
     if not data.strip():
         raise SettingError(f"Importing {path}: expected a transcript, got an empty file. Check the file.")
     return FORMATS[kind](data, str(path), options)
@@ -98,7 +99,7 @@ def _lines(text: str, path: str, limits: FileLimits) -> list[Line]:
         if len(line.text) > limits.line:
             raise SettingError(
                 f"Importing {path}: expected lines of at most {limits.line:,} characters, got {len(line.text):,} "
-                f"({line.where}). Raise the limit (max_mb) if you trust the file."
+                f"({line.where}). Raise the limit (--max-mb) if you trust the file."
             )
     return lines
 

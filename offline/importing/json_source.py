@@ -44,7 +44,7 @@ def load_json(text: str, path: str, limits: FileLimits) -> Any:
         if isinstance(leaf, str) and len(leaf) > limits.line:
             raise SettingError(
                 f"Importing {path}: expected texts of at most {limits.line:,} characters, got {len(leaf):,} "
-                f"({shown(where)}). Raise the limit (max_mb) if you trust the file."
+                f"({shown(where)}). Raise the limit (--max-mb) if you trust the file."
             )
     return value
 
@@ -80,16 +80,24 @@ def _too_deep(path: str, line: str) -> SettingError:
 
 
 def _walk(value: Any, where: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield every scalar with its path, without recursion."""
-    stack: list[tuple[Path, Any]] = [(where, value)]
+    """Yield every scalar with its path, without recursion and without a list of all."""
+    if not isinstance(value, dict | list):
+        yield where, value
+        return
+    stack: list[tuple[Path, Iterator[tuple[str | int, Any]]]] = [(where, _items(value))]
     while stack:
-        at, current = stack.pop()
-        if isinstance(current, dict):
-            stack.extend((((*at, key), item) for key, item in reversed(current.items())))
-        elif isinstance(current, list):
-            stack.extend(((*at, i), current[i]) for i in range(len(current) - 1, -1, -1))
+        at, items = stack[-1]
+        found = next(items, None)
+        if found is None:
+            stack.pop()
+        elif isinstance(found[1], dict | list):
+            stack.append(((*at, found[0]), _items(found[1])))
         else:
-            yield at, current
+            yield (*at, found[0]), found[1]
+
+
+def _items(value: dict[str, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]:
+    return iter(value.items() if isinstance(value, dict) else enumerate(value))
 
 
 def leaf_text(value: Any) -> str:
@@ -98,9 +106,9 @@ def leaf_text(value: Any) -> str:
 
 
 def leaves(value: Any, where: Path = ()) -> Iterator[tuple[Path, str, str]]:
-    """Yield every scalar below a value: path, path in words, text."""
+    """Yield every scalar below a value: path, no words for it (`shown` writes them), text."""
     for at, leaf in _walk(value, where):
-        yield at, shown(at), leaf_text(leaf)
+        yield at, "", leaf_text(leaf)
 
 
 def shown(where: Path) -> str:

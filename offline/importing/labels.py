@@ -7,13 +7,15 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from elicit_gym.offline.importing.characters import without_marks
 from elicit_gym.offline.importing.names import NameKind, classify, name_key, split_remark
-from elicit_gym.offline.importing.source import Line, without_marks
+from elicit_gym.offline.importing.source import Line
 
 __all__ = [
     "CLOCK",
     "Start",
     "accept",
+    "bracketed_time",
     "parse_colon",
     "parse_header",
     "parse_irc",
@@ -88,7 +90,7 @@ def _leading_time(text: str, at: int) -> tuple[str, int]:
     found = _TIME_FIRST.match(text, at, _HEAD)
     if not found:
         return "", at
-    after = text[found.end() : found.end() + 1]
+    after = text[found.end("time") : found.end("time") + 1]
     # "10:30am: ..." is a time; "3:14159" and "12:30pm-ish" are none.
     return (found["time"], found.end()) if not (after.isalnum() or after == ".") else ("", at)
 
@@ -114,6 +116,8 @@ def parse_colon(index: int, line: Line) -> Start | None:
         start = _skip(text, end, " \t\xa0")
         if found := _BRACKETED_TIME.match(text, start, start + 40):
             time, end = found["time"], found.end()
+    if any(label.count(a) > label.count(b) for a, b in ("[]", "()", "（）")):
+        return None  # the colon is inside of brackets: [Interruption: telephone rings]
     name, remark = split_remark(_unwrap(label))
     name = _unwrap(name)
     kind = classify(name)
@@ -154,10 +158,18 @@ def parse_header(index: int, line: Line) -> Start | None:
     return Start(index, line, name, time, len(line.text), remark, classify(name))
 
 
+def bracketed_time(text: str) -> tuple[str, int]:
+    """Return a time in brackets that a line begins with, and where it ends."""
+    at = _skip(text, 0, " \t\xa0")
+    found = _BRACKETED_TIME.match(text, at, _HEAD)
+    return (found["time"], found.end()) if found else ("", 0)
+
+
 def time_alone(text: str) -> str:
     """Return the time where a line holds nothing else, else ""."""
     text = without_marks(text)
-    found = _TIME_FIRST.fullmatch(text) if len(text) <= 60 else None
+    balanced = (text[:1] in "[(<{") == (text[-1:] in "])>}")
+    found = _TIME_FIRST.fullmatch(text) if len(text) <= 60 and balanced else None
     # A number with a full stop alone is as likely to be a section's.
     return found["time"] if found and ":" in found["time"] else ""
 
@@ -178,7 +190,9 @@ def parse_irc(index: int, line: Line) -> Start | None:
     if line.text[at : at + 1] != "<" or end < 0:
         return None
     name = line.text[at + 1 : end].strip(" @+%~&")
-    return Start(index, line, name, time, end + 1, "", classify(name))
+    # Whatever stands there is a name, where a chat is written so.
+    kind = NameKind.prose if classify(name) is NameKind.prose else NameKind.role
+    return Start(index, line, name, time, end + 1, "", kind)
 
 
 def parse_tab(index: int, line: Line) -> Start | None:

@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import lru_cache
 
 from elicit_gym.offline.importing.role_words import is_role_word
 from elicit_gym.text import FUNCTION_WORDS
@@ -59,9 +60,16 @@ _REMARK = re.compile(r"^(.+?)\s*[(（\[]([^()（）\[\]]{1,60})[)）\]]$")
 
 def name_key(name: str) -> str:
     """Return what names share that differ in case, in direction marks, in spacing or in Unicode form only."""
+    return _cached_key(name) if len(name) <= 2 * MAX_LENGTH else _key(name)
+
+
+def _key(name: str) -> str:
     folded = unicodedata.normalize("NFKC", name)
     folded = "".join(c for c in folded if unicodedata.category(c) != "Cf").casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+_cached_key = lru_cache(maxsize=4096)(_key)
 
 
 def split_remark(name: str) -> tuple[str, str]:
@@ -72,13 +80,18 @@ def split_remark(name: str) -> tuple[str, str]:
 
 def classify(name: str) -> NameKind:
     """Say how much a label looks like a name. The label is a label's text: no colon, no time."""
-    if not name or len(name) > MAX_LENGTH:
-        return NameKind.prose
+    return _classify(name) if 0 < len(name) <= MAX_LENGTH else NameKind.prose
+
+
+@lru_cache(maxsize=4096)
+def _classify(name: str) -> NameKind:
     words = [word for word in re.split(r"[\s_]+", name) if word]
     if is_role_word(name) or _NUMBERED.fullmatch(name.casefold()):
         return NameKind.role
     if len(words) > MAX_WORDS or not any(c.isalnum() for c in name):
         return NameKind.prose
+    if re.fullmatch(r"[^\W\d_]\d{0,2}", name) and name.upper() == name:
+        return NameKind.name  # initials: I and B, P1
     if _DIGITS.fullmatch(name) or name.casefold() == "subject":
         return NameKind.weak
     bare = [word.strip(".,'’\"-()&/") for word in words]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from elicit_gym.offline.importing.source import Line, visible
+from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.source import Line
 
 __all__ = ["Numbering", "read_numbering"]
 
@@ -30,14 +31,15 @@ def read_numbering(lines: Sequence[Line]) -> Numbering | None:
     if 10 * steps < 9 * (len(numbered) - 1):
         return None
     result = Numbering([], [])
-    before = 0
+    before, page = 0, -1
     for line in lines:
         found = _NUMBER.match(line.text[:40])
         number = int(found[1]) if found else -1
-        if found and (0 < number - before <= 3 or number == 1):
+        fits = 0 < number - before <= 3 or number == 1 or (line.page != page and number <= 3)
+        if found and fits:
             result.numbers.append((line, found[1]))
             result.lines.append(replace(line, text=line.text[found.end() :]))
-            before = number
+            before, page = number, line.page
         else:
             result.lines.append(line)
-    return result
+    return result if any(visible(line.text) for line in result.lines) else None

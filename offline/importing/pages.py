@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from elicit_gym.offline.importing.labels import parse_colon
+from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.labels import parse_colon, parse_qa
 from elicit_gym.offline.importing.role_words import is_role_word
-from elicit_gym.offline.importing.source import Line, visible, without_marks
+from elicit_gym.offline.importing.source import Line
 
 __all__ = ["running_heads"]
 
@@ -16,6 +18,7 @@ _PAGE_OF = re.compile(
 )
 _NUMBER = re.compile(r"[-–—\s]*(\d{1,4})(?:\s*(?:of|/)\s*\d{1,4})?[-–—\s]*")
 _EDGE = 3
+_LAST_PAGE = 1500  # a larger number is a year
 
 
 def running_heads(lines: Sequence[Line], *, paged: bool = False) -> dict[int, str]:
@@ -53,7 +56,7 @@ def _numbers(lines: Sequence[Line], pages: dict[int, list[int]]) -> dict[int, st
                 number = _NUMBER.fullmatch(text[:40]) if len(text) <= 40 else None
                 if len(text) <= 40 and _PAGE_OF.fullmatch(text):
                     found[i] = "page numbers"
-                elif number:
+                elif number and int(number[1]) <= _LAST_PAGE:
                     bare[edge].append((page, int(number[1]), i))
                     break
     for numbers in bare.values():
@@ -79,17 +82,20 @@ def _repeated(lines: Sequence[Line], pages: dict[int, list[int]], found: dict[in
             for i in _edges(indices, found)[edge]:
                 shapes.setdefault(_shape(lines[i].text), []).append(i)
         for shape, at in shapes.items():
-            start = parse_colon(0, lines[at[0]])
-            talks = start is not None and is_role_word(start.name)
-            often = len(at) >= max(2, -(-len(pages) // 2))
-            if often and not talks and len(shape) > 3 and not _is_talk(lines, at, len(pages)):
+            often = len({lines[i].page for i in at}) >= max(2, -(-len(pages) // 2))
+            if often and len(shape) > 3 and not _is_talk(lines, at, len(pages)):
                 heads.update(dict.fromkeys(at, "running heads"))
     return heads
 
 
 def _is_talk(lines: Sequence[Line], at: Sequence[int], num_pages: int) -> bool:
     """Whether lines that recur could be turns: they have a label, and are not the same on every page."""
-    if parse_colon(0, lines[at[0]]) is None:
+    first = lines[at[0]]
+    unnumbered = replace(first, text=re.sub(r"^[ \t]{0,20}\d{1,3}(?=[ \t])", "", first.text[:300]))
+    start = parse_colon(0, unnumbered)
+    if parse_qa(0, unnumbered) is not None or (start is not None and is_role_word(start.name)):
+        return True
+    if start is None:
         return False
     same = len({without_marks(lines[i].text) for i in at}) == 1
     return not (same and len(at) == num_pages and num_pages >= 3)

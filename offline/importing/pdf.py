@@ -7,8 +7,8 @@ from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.files import FileLimits
-from elicit_gym.offline.importing.check import replace_non_characters
-from elicit_gym.offline.importing.source import Line, visible
+from elicit_gym.offline.importing.characters import replace_non_characters, visible
+from elicit_gym.offline.importing.source import Line
 
 __all__ = ["PdfText", "read_pdf"]
 
@@ -34,7 +34,7 @@ def _pages(data: bytes, path: str, limits: FileLimits) -> tuple[list[str], list[
             if total > limits.entry:
                 raise SettingError(
                     f"Importing {path}: expected at most {limits.entry / 1e6:,.0f} MB of page contents, got more "
-                    f"(page {number}). Raise the limit (max_mb) if you trust the file."
+                    f"(page {number}). Raise the limit (--max-mb) if you trust the file."
                 )
             pages.append(replace_non_characters(page.extract_text()))
             remarks += _remarks(page, number)

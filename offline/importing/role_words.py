@@ -38,7 +38,8 @@ _RESPONDENT = frozenset(
 )
 # One letter says something only beside its partner: AssemblyAI's speakers are A and B.
 _PAIRS: tuple[tuple[str, str], ...] = (
-    ("q", "a"), ("i", "r"), ("i", "p"), ("i", "n"), ("f", "a"), ("f", "s"), ("p", "r"), ("d", "r"), ("v", "a"),
+    ("q", "a"), ("i", "r"), ("i", "p"), ("i", "b"), ("i", "n"),
+    ("f", "a"), ("f", "s"), ("p", "r"), ("d", "r"), ("v", "a"),
     ("в", "о"), ("п", "в"), ("问", "答"), ("問", "答"), ("ש", "ת"), ("س", "ج"),
 )  # fmt: skip
 _CHAT_ELICITOR = frozenset(
@@ -70,7 +71,7 @@ def role_by_name(name: str, others: Iterable[str]) -> DialogueRole | None:
         others: all names of the conversation; Q needs an A beside it, I an R or a P.
     """
     word = _word(name)
-    if word in _ELICITOR:
+    if word in _ELICITOR or word.startswith(("justice ", "chief justice", "judge ")) or word in ("court", "judge"):
         return "elicitor"
     if word in _RESPONDENT:
         return "respondent"

@@ -97,6 +97,10 @@ def _guess(
         source[asks_most] = (
             "guessed: asks the largest share of questions" if share[asks_most] else "guessed: nobody asks, speaks first"
         )
+        others = sorted((key for key in named if key != asks_most), key=lambda key: share[key], reverse=True)
+        for key in others[:-1]:  # somebody answers
+            if share[key] >= max(0.4, 0.6 * share[asks_most]):
+                roles[key], source[key] = "elicitor", "guessed: asks almost as large a share of questions"
     for key in rest:
         if key not in roles:
             roles[key], source[key] = "respondent", "guessed: asks less"

@@ -8,24 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.check import replace_non_characters
+from elicit_gym.offline.importing.characters import replace_non_characters, visible
 from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, shown
 from elicit_gym.offline.importing.role_words import role_by_name
-from elicit_gym.offline.importing.source import Reading, SourceUnit, visible
+from elicit_gym.offline.importing.source import Reading
 
 __all__ = ["Fields", "Row", "find_fields", "no_speaker_field", "read_rows"]
 
 SPEAKERS = (
     "speaker", "speakername", "speakerlabel", "speakerid", "name", "participant", "participantrole", "author", "sender",
-    "from", "who", "role", "user", "username", "channel", "speakertag",
+    "from", "who", "role", "user", "username", "channel", "speakertag", "sprecher", "sprecherin", "talare", "locuteur",
+    "hablante", "orador", "falante", "spreker", "спикер", "发言人", "说话人", "話者",
 )  # fmt: skip
 TEXTS = (
     "utterance", "text", "content", "message", "transcript", "transcription", "value", "said", "body", "speech",
-    "sentence", "display", "line", "caption", "parts",
+    "sentence", "display", "line", "caption", "parts", "response", "reply", "answer",
+    "äußerung", "aussage", "beitrag", "yttrande", "texte", "texto", "testo", "tekst", "текст", "内容", "文本", "発言",
 )  # fmt: skip
 TIMES = (
     "timestamp", "time", "start", "starttime", "startsec", "starts", "startms", "startmillis", "begin",
     "beginoffsetmillis", "offset", "offsetinseconds", "ts", "createdat", "createtime", "date", "timecode", "in",
+    "zeit", "tid", "temps", "tiempo", "hora", "tempo", "tijd", "время", "时间", "時間",
 )  # fmt: skip
 _INSIDE_SPEAKERS = ("name", "display_name", "displayName", "label", "id", "role")
 _SYSTEM = ("system", "developer")
@@ -82,11 +85,12 @@ def find_fields(rows: Sequence[Mapping[str, Any]]) -> Fields | None:
     speaker = _fullest(SPEAKERS, by_name, filled, text)
     time = _fullest(TIMES, by_name, filled, text)
     role = by_name.get("role") if by_name.get("role") != speaker else None
+    pairs = tuple(name for plain, name in by_name.items() if role_by_name(plain, by_name) is not None)
+    both = {role_by_name(_plain(name), by_name) for name in pairs} == {"elicitor", "respondent"}
+    if both and (speaker is None or text is None or text in pairs):
+        return Fields(None, None, time, None, pairs)
     if text is not None and speaker is not None:
         return Fields(speaker, text, time, role)
-    pairs = tuple(name for plain, name in by_name.items() if role_by_name(plain, by_name) is not None)
-    if {role_by_name(_plain(name), by_name) for name in pairs} == {"elicitor", "respondent"}:
-        return Fields(None, None, time, None, pairs)
     return Fields(None, text, time, None) if text is not None else None
 
 
@@ -136,7 +140,7 @@ def _leave_out(reading: Reading, row: Row, name: str, value: Any, what: str = ""
         reading.leave_out(unit, what or f"field {str(name)[:40]!r}", text, where=row.where)
 
 
-def _below(unit: Path | None, value: Any) -> Iterable[SourceUnit]:
+def _below(unit: Path | None, value: Any) -> Iterable[tuple[Path, str, str]]:
     return leaves(value, unit) if unit is not None else ()
 
 
@@ -159,7 +163,7 @@ def _read_row(reading: Reading, row: Row, fields: Fields, path: str) -> set[str]
     if fields.speaker is not None:
         _rest_of_speaker(reading, row, fields.speaker, unit)
     time = row.values.get(fields.time) if fields.time is not None else None
-    if fields.time is not None and isinstance(time, str | int | float) and visible(leaf_text(time)):
+    if fields.time is not None and _is_time(time):
         used.add(fields.time)
         segment.time = leaf_text(time)
         segment.labels.append(reading.add_time(row.unit[fields.time], segment.time, where=row.where))
@@ -167,6 +171,12 @@ def _read_row(reading: Reading, row: Row, fields: Fields, path: str) -> set[str]
         reading.count("nobody is named, so that the speaker is shown as unknown", row.where)
     _say(reading, row, fields.text, path)
     return used
+
+
+def _is_time(value: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return isinstance(value, str | int | float) and bool(visible(leaf_text(value)))
 
 
 def _speaker(row: Row, field: str | None, path: str) -> tuple[str | None, Path | None]:
@@ -200,7 +210,8 @@ def _keep_apart(reading: Reading, row: Row, fields: Fields, what: str) -> None:
     for name in (fields.speaker, fields.text):
         if name is not None:
             for unit, _, text in _below(row.unit.get(name), row.values.get(name)):
-                reading.leave_out(unit, what, text, keep=name == fields.text, where=row.where)
+                is_text = name == fields.text and unit[-1] not in ("type", "content_type")
+                reading.leave_out(unit, what, text, keep=is_text, where=row.where)
 
 
 def _say(reading: Reading, row: Row, field: str, path: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from elicit_gym.offline.importing.characters import replace_non_characters, visible, without_marks
 from elicit_gym.offline.schema import DialogueRole
 
 __all__ = [
@@ -17,11 +18,8 @@ __all__ = [
     "Segment",
     "SourceUnit",
     "Unit",
-    "has_marks",
     "left_out_by_kind",
     "lines_of_text",
-    "visible",
-    "without_marks",
 ]
 
 Unit: TypeAlias = Hashable
@@ -31,24 +29,6 @@ SourceUnit: TypeAlias = tuple[Unit, str, str]
 """A unit, where it is in words, and all its text."""
 
 UNKNOWN_SPEAKER = "(unknown)"
-
-_INVISIBLE = re.compile(r"[\s\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
-_DIRECTION_MARKS = "\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-
-
-def visible(text: str) -> str:
-    """Return a text without white space, direction marks and the like: what nobody may lose."""
-    return _INVISIBLE.sub("", text)
-
-
-def without_marks(text: str) -> str:
-    """Strip white space and direction marks from both ends."""
-    return text.strip(_DIRECTION_MARKS + " \t\r\n\x0b\x0c\xa0\u3000\u2028\u2029")
-
-
-def has_marks(text: str) -> bool:
-    """Say whether a text holds direction marks or the like."""
-    return any(mark in text for mark in _DIRECTION_MARKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +222,7 @@ class Reading:
             return
         self.pieces.append(Piece(unit, what, raw, where=where))
         if keep:
-            self.conversation.kept.setdefault(what, []).append(without_marks(raw))
+            self.conversation.kept.setdefault(what, []).append(replace_non_characters(without_marks(raw)))
 
     def note(self, sentence: str) -> None:
         """Tell the user something, once."""
@@ -257,6 +237,9 @@ class Reading:
         """Drop segments without text and write out the counted notes."""
         for conversation in self.conversations:
             for segment in conversation.segments:
+                segment.time = replace_non_characters(segment.time)
+                if segment.speaker is not None:
+                    segment.speaker = replace_non_characters(segment.speaker)
                 if not segment.text and segment.labels:
                     self.count("nothing is said under a label, which was left out", segment.where)
                     for piece in segment.labels:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing import labels
-from elicit_gym.offline.importing.check import unescape
+from elicit_gym.offline.importing.characters import unescape, visible, without_marks
 from elicit_gym.offline.importing.cues import Cue, looks_like_cues, parse_cues
 from elicit_gym.offline.importing.labels import Start
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.importing.rolling import repeated_lines
-from elicit_gym.offline.importing.source import Line, Piece, Reading, visible, without_marks
+from elicit_gym.offline.importing.source import Line, Piece, Reading
 
 __all__ = ["looks_like_cues", "read_cues"]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits
+from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.rows import Fields, Row, find_fields, no_speaker_field, read_rows
-from elicit_gym.offline.importing.source import Reading, SourceUnit, visible
+from elicit_gym.offline.importing.source import Reading, SourceUnit
 
 __all__ = ["read_table", "table_units"]
 
@@ -34,7 +35,8 @@ def read_table(text: str, path: str, limits: FileLimits, *, speaker: bool = Fals
         raise SettingError(f"Importing {path}: expected each column's name once, got {twice!r} twice. Rename one.")
     if len(rows) == 1:
         raise SettingError(f"Importing {path}: expected rows below the header, got none. Check the file.")
-    fields = find_fields([dict(zip(names, row, strict=False)) for _, row in rows[1:]])
+    nothing = dict.fromkeys(names, "")
+    fields = find_fields([{**nothing, **dict(zip(names, row, strict=False))} for _, row in rows[1:]])
     if fields is None or (fields.speaker is None and not fields.pairs and not speaker):
         raise no_speaker_field(path, names)
     reading = Reading(f"a table with {_DELIMITERS[delimiter]}")
@@ -59,7 +61,7 @@ def _parse(text: str, path: str, limits: FileLimits) -> tuple[list[tuple[int, li
     except csv.Error as error:
         raise SettingError(
             f"Importing {path}: expected a table of fields of at most {limits.line:,} characters, got {error} "
-            f"(line {reader.line_num}). Fix the line; raise the limit (max_mb) if the file is right."
+            f"(line {reader.line_num}). Fix the line; raise the limit (--max-mb) if the file is right."
         ) from error
     finally:
         csv.field_size_limit(before)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing import labels
+from elicit_gym.offline.importing.characters import visible, without_marks
 from elicit_gym.offline.importing.chat_cha import looks_like_cha, read_cha
 from elicit_gym.offline.importing.labels import Start
 from elicit_gym.offline.importing.names import NameKind, classify
 from elicit_gym.offline.importing.numbering import read_numbering
 from elicit_gym.offline.importing.pages import running_heads
 from elicit_gym.offline.importing.role_words import role_by_name
-from elicit_gym.offline.importing.source import Line, Reading, visible, without_marks
+from elicit_gym.offline.importing.source import Line, Reading
 from elicit_gym.offline.importing.subtitles import looks_like_cues, read_cues
 from elicit_gym.offline.importing.turns import Turns
 from elicit_gym.offline.importing.zoom_chat import looks_like_zoom_chat, read_zoom_chat
@@ -70,6 +71,8 @@ def read_lines(
         return read_zoom_chat(lines)
     heads = running_heads(lines, paged=wrapped)
     body = [line for i, line in enumerate(lines) if i not in heads]
+    if not any(visible(line.text) for line in body):  # numbers and nothing else: no pages' numbers
+        heads, body = {}, list(lines)
     numbering = read_numbering(body)
     texts = numbering.lines if numbering else body
     found = _layout(texts, forced)
@@ -202,11 +205,12 @@ def _names_alone(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start,
     counts: dict[str, int] = {}
     for start in openings:
         counts[start.key] = counts.get(start.key, 0) + 1
+    fits = (NameKind.role, NameKind.name)
+    every = all(s.kind in fits for s in openings) and any(count >= 2 for count in counts.values())
     named = [
         s
         for s in openings
-        if s.key in forced
-        or (s.kind in (NameKind.role, NameKind.name) and (counts[s.key] >= 2 or s.kind is NameKind.role))
+        if s.key in forced or s.kind is NameKind.role or (s.kind is NameKind.name and (every or counts[s.key] >= 2))
     ]
     have_text = all((below := _next_text(lines, s.index)) is not None and below == s.index + 1 for s in named)
     enough = len({s.key for s in named}) >= 2 and 5 * len(named) >= 4 * len(openings)
@@ -223,7 +227,7 @@ def _turns(turns: Turns, lines: Sequence[Line], found: Found) -> None:
             turns.begin(start)
         elif in_court and text.isupper() and _EXAMINER.fullmatch(text):
             turns.aside(line, "headings of examinations")
-        elif time := labels.time_alone(text):
+        elif (time := labels.time_alone(text)) and (not turns.wrapped or text[0] in "[(<"):
             turns.time(line, time, begins_turn=_next_text(lines, i) in starts)
         elif text:
             turns.go_on(line)
@@ -231,17 +235,20 @@ def _turns(turns: Turns, lines: Sequence[Line], found: Found) -> None:
 
 def _paragraphs(turns: Turns, lines: Sequence[Line]) -> None:
     for i, line in enumerate(lines):
-        if visible(line.text) and (i == 0 or not visible(lines[i - 1].text)):
-            turns.reading.begin(line.unit, None, where=line.where)
+        time, text_at = labels.bracketed_time(line.text)
+        if visible(line.text) and (i == 0 or time or not visible(lines[i - 1].text)):
+            turns.reading.begin(line.unit, None, time=time, prefix=line.text[:text_at], where=line.where)
         if visible(line.text):
-            turns.reading.say(line.unit, line.text, join=turns.join, where=line.where)
+            turns.reading.say(line.unit, line.text[text_at:], join=turns.join, where=line.where)
 
 
 def _note_colons(reading: Reading, lines: Sequence[Line], found: Found, forced: Collection[str]) -> None:
     """Show what could have been a label and was taken as text, and speakers that stand once."""
     taken = {start.index for start in found.starts}
     for start in _candidates(lines, labels.parse_colon):
-        if start.index not in taken and start.kind is not NameKind.prose:
+        is_heading = _EXAMINER.fullmatch(without_marks(start.line.text))
+        in_talk = start.index > found.starts[0].index and start.index not in taken
+        if in_talk and start.kind is not NameKind.prose and not is_heading:
             name = start.name[:40]
             reading.count(f"'{name}:' was taken as text; --role '{name}=...' makes it a speaker", start.line.where)
     counts: dict[str, int] = {}

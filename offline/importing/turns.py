@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from elicit_gym.offline.importing.characters import has_marks, without_marks
 from elicit_gym.offline.importing.labels import Start, parse_colon
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.importing.role_words import role_by_name
-from elicit_gym.offline.importing.source import Line, Reading, Segment, has_marks, without_marks
+from elicit_gym.offline.importing.source import Line, Reading, Segment
 
 __all__ = ["Turns"]
 
@@ -16,6 +17,7 @@ _FOOTER = re.compile(
     r"\[?End of (?:transcript|recording|interview|tape)\]?\.?)",
     re.IGNORECASE,
 )
+_STAMP = re.compile(r"#\d{2}:\d{2}:\d{2}(?:-\d{1,3})?#\s{0,9}$")  # of f4 and its kin
 _HYPHEN = re.compile(r"\w+[^\W\d_]-$")
 
 
@@ -30,7 +32,7 @@ class Turns:
     def __init__(self, reading: Reading, *, wrapped: bool) -> None:
         self.reading = reading
         self.join = " " if wrapped else "\n"
-        self._wrapped = wrapped
+        self.wrapped = wrapped
         self._heading: list[Line] = []
         self._time: tuple[Line, str] | None = None
         self._pending: Line | None = None
@@ -79,7 +81,7 @@ class Turns:
             self._flush(None)
             self.reading.leave_out(line.unit, "what the tool wrote", line.text, keep=True, where=line.where)
         else:
-            if not self._wrapped and (self._pending is not None or self.reading.segments[-1].parts):
+            if not self.wrapped and (self._pending is not None or self.reading.segments[-1].parts):
                 self.reading.count("a line without a label goes on with the turn before it", line.where)
             self._flush(line)
             self._pending = line
@@ -110,7 +112,7 @@ class Turns:
             return
         text = line.text
         stripped = without_marks(text)
-        if self._wrapped and following is not None and _HYPHEN.search(stripped[-80:]):
+        if self.wrapped and following is not None and _HYPHEN.search(stripped[-80:]):
             after = without_marks(following.text)
             if after[:1].islower():
                 self.reading.say(line.unit, stripped[:-1], join=self._glue(), where=line.where)
@@ -120,6 +122,9 @@ class Turns:
                 self.reading.count(f"words split over two lines were joined, such as {word!r}", line.where)
                 self._glued = True
                 return
+        if stamp := _STAMP.search(text[-40:]):
+            self.reading.leave_out(line.unit, "times at the ends of paragraphs", stamp[0], where=line.where)
+            text = text[: len(text) - len(stamp[0])]
         self.reading.say(line.unit, text, join=self._glue(), where=line.where)
 
     def _glue(self) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.files import FileLimits, check_archive, read_entry
-from elicit_gym.offline.importing.source import Line, SourceUnit, visible
+from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.source import Line, SourceUnit
 
 __all__ = ["WordText", "read_word", "word_units"]
 
@@ -41,7 +42,7 @@ def _parts(data: bytes, path: str, limits: FileLimits) -> Iterator[tuple[str, An
     """Yield the XML parts that hold text, by name, the main document first under the name ``document``."""
     try:
         archive = ZipFile(BytesIO(data))
-    except (BadZipFile, ValueError, OSError) as error:
+    except Exception as error:  # zipfile raises errors of many kinds for what is no zip
         old = data.startswith(b"\xd0\xcf\x11\xe0")
         what = "an older Word file (.doc) or one with a password" if old else str(error)
         raise SettingError(
@@ -126,15 +127,20 @@ class _Body:
             if child.tag == f"{W}p":
                 yield from self.paragraph(child)
             elif child.tag == f"{W}tbl":
-                for row in child.iter(f"{W}tr"):
-                    if next(row.iterancestors(f"{W}tbl")) is child:
-                        yield [
-                            [line for block in self.blocks(cell) for line in _flat(block)]
-                            for cell in row.iter(f"{W}tc")
-                            if next(cell.iterancestors(f"{W}tr")) is row
-                        ]
+                rows = [self._row(row) for row in child.iter(f"{W}tr") if next(row.iterancestors(f"{W}tbl")) is child]
+                if any(sum(any(visible(line.text) for line in cell) for cell in row) > 1 for row in rows):
+                    yield from rows
+                else:  # a frame around text is no table
+                    yield from (line for row in rows for line in _flat(row))
             elif isinstance(child.tag, str):
                 yield from self.blocks(child)  # content controls and the like
+
+    def _row(self, row: Any) -> list[list[Line]]:
+        return [
+            [line for block in self.blocks(cell) for line in _flat(block)]
+            for cell in row.iter(f"{W}tc")
+            if next(cell.iterancestors(f"{W}tr")) is row
+        ]
 
     def paragraph(self, paragraph: Any) -> list[Line]:
         number = self.numbers[paragraph]
@@ -184,9 +190,5 @@ def read_word(data: bytes, path: str, limits: FileLimits) -> WordText:
             what = next(label for part, label in _PARTS.items() if part in name)
             _Body(name, root, text)._apart(root, what, name)
             continue
-        for block in _Body(name, root, text).blocks(root):
-            if isinstance(block, Line) or sum(any(visible(line.text) for line in cell) for cell in block) > 1:
-                text.blocks.append(block)
-            else:  # a frame around text is no table
-                text.blocks += _flat(block)
+        text.blocks += _Body(name, root, text).blocks(root)
     return text

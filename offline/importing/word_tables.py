@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from elicit_gym.offline.importing.characters import visible, without_marks
 from elicit_gym.offline.importing.labels import time_alone
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.importing.rows import find_fields
-from elicit_gym.offline.importing.source import Line, Reading, visible, without_marks
+from elicit_gym.offline.importing.source import Line, Reading
 from elicit_gym.offline.importing.text_layouts import read_lines
 from elicit_gym.offline.importing.word import WordText
 

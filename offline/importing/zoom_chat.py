@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from elicit_gym.offline.importing.source import Line, Reading, visible
+from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.source import Line, Reading
 
 __all__ = ["looks_like_zoom_chat", "read_zoom_chat"]
 
