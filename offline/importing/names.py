@@ -73,9 +73,11 @@ _cached_key = lru_cache(maxsize=4096)(_key)
 
 
 def split_remark(name: str) -> tuple[str, str]:
-    """Split ``BO (laughing)`` into the name and the remark; the remark is "" where there is none."""
+    """Split ``BO (laughing)`` and ``BO?`` into the name and the remark; the remark is "" where there is none."""
     found = _REMARK.match(name) if len(name) <= 2 * MAX_LENGTH else None
-    return (found[1], found[2]) if found else (name, "")
+    if found:
+        return found[1], found[2]
+    return (name.rstrip(" ?"), "?") if name.endswith("?") else (name, "")
 
 
 def classify(name: str) -> NameKind:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from elicit_gym.envs.render import printable
-from elicit_gym.offline.importing.api import ImportedTranscript, LeftOut
+from elicit_gym.offline.importing.build import ImportedTranscript, LeftOut
 from elicit_gym.offline.importing.roles import SpeakerReview
 
 __all__ = ["print_import_review"]

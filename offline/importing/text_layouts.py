@@ -79,9 +79,12 @@ def read_lines(
     if found is None and not speaker:
         raise SettingError(_refusal(path, texts))
     reading = Reading(found.name if found else "text of one speaker")
+    seen = set()
     for i, line in enumerate(lines):
         if i in heads:
-            reading.leave_out(line.unit, heads[i], line.text, keep=True, where=line.where)
+            keep = heads[i] == "running heads" and line.text not in seen
+            seen.add(line.text)
+            reading.leave_out(line.unit, heads[i], line.text, keep=keep, where=line.where)
     if numbering:
         reading.layout += ", numbered lines"
         for line, number in numbering.numbers:
@@ -92,6 +95,7 @@ def read_lines(
     else:
         _turns(turns, texts, found)
         _note_colons(reading, texts, found, forced)
+        _note_labels_inside(reading, texts, found)
     turns.finish()
     return reading
 
@@ -258,6 +262,18 @@ def _note_colons(reading: Reading, lines: Sequence[Line], found: Found, forced: 
         certain = start.key in forced or role_by_name(start.name, ()) is not None
         if counts[start.key] == 1 and not certain and len(found.starts) > 2:
             reading.note(f"'{start.name}' speaks once ({start.line.where}): please check that this is a speaker")
+
+
+def _note_labels_inside(reading: Reading, lines: Sequence[Line], found: Found) -> None:
+    """Show where somebody may speak in the middle of another's line: ``Where? A: There.``."""
+    names = sorted({re.escape(start.name) for start in found.starts}, key=len, reverse=True)[:50]
+    inside = re.compile(rf"[.?!…。？！\"”)]\s{{0,9}}(?<!\w)({'|'.join(names)})(?:\s?[:：]|\.\s)")
+    for line in lines:
+        if hit := inside.search(line.text):
+            reading.count(
+                f"somebody else may speak in the middle of a line, after {hit[1]!r}; if so, begin a new line there",
+                line.where,
+            )
 
 
 def _refusal(path: str, lines: Sequence[Line]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing import api, chat_cha, formats, rows, subtitles, turns
+from elicit_gym.offline.importing import build, chat_cha, formats, rows, subtitles, turns
 from elicit_gym.offline.importing.source import Line, Piece, Reading
 from tests.offline.importing.reading import read, said, small_pdf
 from tests.offline.importing.test_word_and_pdf import paragraphs, saved
@@ -108,14 +108,14 @@ def test_a_reader_that_takes_words_for_punctuation_is_caught(
 def test_a_reader_that_folds_a_speaker_into_another_is_caught(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = api.choose_roles
+    honest = build.choose_roles
 
     def fold(conversation: Any, *arguments: Any) -> Any:
         for segment in conversation.segments:
             segment.speaker = "Anna"
         return honest(conversation, *arguments)
 
-    monkeypatch.setattr(api, "choose_roles", fold)
+    monkeypatch.setattr(build, "choose_roles", fold)
     with pytest.raises(SettingError, match="left over: .*the speaker 'Bo'"):
         read(tmp_path, name, FILES[name])
 
@@ -123,13 +123,13 @@ def test_a_reader_that_folds_a_speaker_into_another_is_caught(
 def test_a_turn_that_is_lost_or_changed_on_the_way_is_caught(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = api._dialogue
+    honest = build._dialogue
 
     def without_one(*arguments: Any) -> Any:
         dialogue = honest(*arguments)
         return dataclasses.replace(dialogue, turns=dialogue.turns[:1] + dialogue.turns[2:])
 
-    monkeypatch.setattr(api, "_dialogue", without_one)
+    monkeypatch.setattr(build, "_dialogue", without_one)
     with pytest.raises(SettingError, match="left over: .*(in no turn)"):
         read(tmp_path, name, FILES[name])
 

@@ -112,6 +112,14 @@ def test_what_could_be_a_label_and_is_not_taken_is_shown(tmp_path: Path) -> None
     assert any("'Kalmar:' was taken as text" in note for note in transcript.notes)
 
 
+def test_a_label_in_the_middle_of_a_line_is_shown(tmp_path: Path) -> None:
+    transcript = read(tmp_path, "t.txt", "Q: Where? A: There.\nA: As I said. Why?\nQ: So.\nA: Grade A: the best.\n")
+    assert (
+        sum("in the middle of a line, after 'A'; if so" in note and "(1: line 1)" in note for note in transcript.notes)
+        == 1
+    )
+
+
 def test_a_heading_is_kept_apart_and_says_who_asks(tmp_path: Path) -> None:
     text = (
         "Interview 3\nDate: 5 March 2019\nInterviewer: Bo Ek\nInterviewee: Anna Lind\n\n"
