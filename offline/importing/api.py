@@ -98,7 +98,7 @@ def _checked_roles(roles: Mapping[str, str]) -> dict[str, str]:
 
 def _check_names(roles: Mapping[str, str], imported: Sequence[ImportedTranscript]) -> None:
     there = dict.fromkeys(row.speaker for transcript in imported for row in transcript.review)
-    keys = {name_key(name) for name in there}
+    keys = {name_key(name) for name in there} | {key for transcript in imported for key in transcript.aliases}
     for name in roles:
         if name_key(name) not in keys:
             listed = ", ".join(repr(other) for other in list(there)[:20])

@@ -1,7 +1,7 @@
 """The check that nothing is lost: the raw file's characters against the finished dialogues."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from elicit_gym.offline.importing.characters import replace_non_characters, unescape, visible
 from elicit_gym.offline.importing.json_source import shown
@@ -27,7 +27,7 @@ def left_over(source: Iterable[SourceUnit], reading: Reading, dialogues: Sequenc
     return [
         *_unaccounted(source, reading.pieces),
         *_unsaid(reading.pieces, dialogues),
-        *_unnamed(reading.pieces, dialogues),
+        *_unnamed(reading.pieces, dialogues, reading.aliases),
     ]
 
 
@@ -84,8 +84,9 @@ def _unsaid(pieces: Sequence[Piece], dialogues: Sequence[Dialogue]) -> list[str]
     return problems
 
 
-def _unnamed(pieces: Sequence[Piece], dialogues: Sequence[Dialogue]) -> list[str]:
+def _unnamed(pieces: Sequence[Piece], dialogues: Sequence[Dialogue], aliases: Mapping[str, str]) -> list[str]:
     speakers = {name_key(turn.speaker) for dialogue in dialogues for turn in dialogue.turns}
+    speakers |= {short for short, name in aliases.items() if name_key(name) in speakers}
     lost = {
         piece.raw: piece
         for piece in pieces

@@ -21,6 +21,7 @@ __all__ = [
     "parse_irc",
     "parse_qa",
     "parse_tab",
+    "parse_titled",
     "time_alone",
 ]
 
@@ -29,10 +30,16 @@ _NAME = 90
 CLOCK = r"\d{1,3}:\d{1,2}(?::\d{1,2})?(?:[.,;]\d{1,3}|:\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4}-\d{2}-\d{2}T)"
 _TIME = rf"(?:{_DATE},?\s?)?{CLOCK}(?:\s?(?:-->|->|-|–|—|to)\s?{CLOCK})?|\d{{1,5}}\.\d{{1,3}}s?"
-_TIME_FIRST = re.compile(rf"[\[(<{{]?\s?(?P<time>{_TIME})\s?[\])>}}]?")
+_F4 = r"\d{2}:\d{2}:\d{2}-\d{1,3}(?=#)"
+_TIME_FIRST = re.compile(rf"[\[(<{{#]?\s?(?P<time>{_F4}|{_TIME})\s?[\])>}}#]?")
 _TIME_LAST = re.compile(rf"(?:^|(?<=[\s\[(<,|–—-]))[\[(<]?(?P<time>{_TIME})[\])>]?\s?:?$")
 _BRACKETED_TIME = re.compile(rf"[\[(<](?P<time>{_TIME})[\])>]")
 _QA = re.compile(r"(?P<name>[QAqa]\d{0,3})[.):](?=\s|[A-Z\"“'(\[—-]|$)|(?P<bare>[QA]\d{0,3})(?=\s{2}|\t)")
+_TITLED = re.compile(
+    r"[ \t]{0,20}(?P<name>(?:(?:Mr|Ms|Mrs|Miss|Dr|Prof|Sen|Rep|Gen|Col)\.|Senator|Representative|Secretary|General|"
+    r"Judge|Justice|Ambassador|Director|Professor|Commissioner|Governor|Mayor)(?: [A-Z][\w'’-]{1,30}){1,3}|"
+    r"(?:The|Madam) (?:Chairman|Chairwoman|Chair|Clerk|Witness|President|Speaker|Court))\.\s{1,4}(?=[A-Z\"“‘(\[])"
+)
 _AROUND = " \t\xa0*_#>•·-–—|"
 _BRACKETS = {"[": "]", "<": ">", "(": ")", "“": "”", '"': '"', "【": "】"}
 
@@ -179,6 +186,12 @@ def parse_qa(index: int, line: Line) -> Start | None:
     at = _skip(line.text, 0, " \t\xa0")
     found = _QA.match(line.text, at, _HEAD)
     return Start(index, line, found["name"] or found["bare"], "", found.end(), "", NameKind.role) if found else None
+
+
+def parse_titled(index: int, line: Line) -> Start | None:
+    """Read ``Mr. Lind. Text``, as printed hearings have it."""
+    found = _TITLED.match(line.text, 0, _HEAD)
+    return Start(index, line, found["name"], "", found.end(), "", NameKind.name) if found else None
 
 
 def parse_irc(index: int, line: Line) -> Start | None:

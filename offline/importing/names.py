@@ -94,6 +94,8 @@ def _classify(name: str) -> NameKind:
         return NameKind.prose
     if re.fullmatch(r"[^\W\d_]\d{0,2}", name) and name.upper() == name:
         return NameKind.name  # initials: I and B, P1
+    if re.fullmatch(r"[^\W\d_]{2,4}", name) and name.isupper() and name.casefold() not in _NOBODY_EVER:
+        return NameKind.name  # initials of two names and more, though they may spell a word: AL, BE
     if _DIGITS.fullmatch(name) or name.casefold() == "subject":
         return NameKind.weak
     bare = [word.strip(".,'’\"-()&/") for word in words]

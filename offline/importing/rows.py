@@ -5,35 +5,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing.characters import replace_non_characters, visible
+from elicit_gym.offline.importing.field_words import SPEAKERS, TEXTS, TIMES
 from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, shown
 from elicit_gym.offline.importing.role_words import role_by_name
 from elicit_gym.offline.importing.source import Reading
 
 __all__ = ["Fields", "Row", "find_fields", "no_speaker_field", "read_rows"]
 
-SPEAKERS = (
-    "speaker", "speakername", "speakerlabel", "speakerid", "name", "participant", "participantrole", "author", "sender",
-    "from", "who", "role", "user", "username", "channel", "speakertag", "sprecher", "sprecherin", "talare", "locuteur",
-    "hablante", "orador", "falante", "spreker", "спикер", "发言人", "说话人", "話者",
-)  # fmt: skip
-TEXTS = (
-    "utterance", "text", "content", "message", "transcript", "transcription", "value", "said", "body", "speech",
-    "sentence", "display", "line", "caption", "parts", "response", "reply", "answer",
-    "äußerung", "aussage", "beitrag", "yttrande", "texte", "texto", "testo", "tekst", "текст", "内容", "文本", "発言",
-)  # fmt: skip
-TIMES = (
-    "timestamp", "time", "start", "starttime", "startsec", "starts", "startms", "startmillis", "begin",
-    "beginoffsetmillis", "offset", "offsetinseconds", "ts", "createdat", "createtime", "date", "timecode", "in",
-    "zeit", "tid", "temps", "tiempo", "hora", "tempo", "tijd", "время", "时间", "時間",
-)  # fmt: skip
 _INSIDE_SPEAKERS = ("name", "display_name", "displayName", "label", "id", "role")
 _SYSTEM = ("system", "developer")
 _TOOLS = ("tool", "function", "tool_call", "tool_result", "ipython", "observation")
-_TEXT_PARTS = ("text", "input_text", "output_text")
+_THOUGHTS = ("thinking", "reasoning", "reasoning_text", "summary_text", "thoughts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +106,9 @@ def read_rows(reading: Reading, rows: Sequence[Row], fields: Fields, path: str) 
     Raises:
         SettingError: a text or a speaker is of a type that is none.
     """
+    if _newest_first(rows, fields.time):
+        rows = rows[::-1]
+        reading.note("the file has its newest row first, as its times say: the rows were turned round")
     for row in rows:
         used: set[str] = set()
         if fields.pairs:
@@ -133,6 +123,18 @@ def read_rows(reading: Reading, rows: Sequence[Row], fields: Fields, path: str) 
         for name, value in row.values.items():
             if name not in used:
                 _leave_out(reading, row, name, value)
+
+
+def _newest_first(rows: Sequence[Row], time: str | None) -> bool:
+    """Whether every row is earlier than the one before it."""
+    if time is None or len(rows) < 2:
+        return False
+    times = [row.values.get(time) for row in rows]
+    if all(isinstance(value, int | float) for value in times) or all(
+        isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value) for value in times
+    ):
+        return all(later < earlier for earlier, later in pairwise(times))  # type: ignore[operator]
+    return False
 
 
 def _leave_out(reading: Reading, row: Row, name: str, value: Any, what: str = "") -> None:
@@ -224,10 +226,12 @@ def _say(reading: Reading, row: Row, field: str, path: str) -> None:
         _leave_out_but(reading, unit, value, "parts", row)
         value, unit = value["parts"], (*unit, "parts")
     if isinstance(value, dict):
-        _part(reading, value, unit, row, field, path)
+        _part(reading, value, unit, row, field, path, "\n")
     elif isinstance(value, list):
+        # Text between marked-up pieces of it goes on in the line; parts of a message stand below one another.
+        join = "" if any(isinstance(part, str) for part in value) else "\n"
         for i, part in enumerate(value):
-            _part(reading, part, (*unit, i), row, field, path)
+            _part(reading, part, (*unit, i), row, field, path, join)
     elif isinstance(value, bool):
         raise _no_text(path, field, value, row.where)
     else:
@@ -241,17 +245,17 @@ def _leave_out_but(reading: Reading, unit: Path, value: Mapping[str, Any], kept:
                 reading.leave_out(at, f"field {str(key)[:40]!r}", text, where=row.where)
 
 
-def _part(reading: Reading, part: Any, unit: Path, row: Row, field: str, path: str) -> None:
+def _part(reading: Reading, part: Any, unit: Path, row: Row, field: str, path: str, join: str) -> None:
     if isinstance(part, str):
-        _text(reading, unit, part, row.where)
+        _text(reading, unit, part, row.where, join)
         return
     if not isinstance(part, dict):
         raise _no_text(path, field, part, shown(unit))
     kind = part.get("type") or part.get("content_type") or "text"
     text = part.get("text")
-    if kind in _TEXT_PARTS and isinstance(text, str):
+    if kind not in _THOUGHTS and isinstance(text, str):
         _leave_out_but(reading, unit, part, "text", row)
-        _text(reading, (*unit, "text"), text, row.where)
+        _text(reading, (*unit, "text"), text, row.where, join)
         return
     what = f"parts that are no text ({str(kind)[:40]})"
     reading.count("a message has a part that is no text, which was left out", row.where)
@@ -265,8 +269,8 @@ def _no_text(path: str, field: str, value: Any, where: str) -> SettingError:
     )
 
 
-def _text(reading: Reading, unit: Path, text: str, where: str) -> None:
+def _text(reading: Reading, unit: Path, text: str, where: str, join: str = "\n") -> None:
     value = replace_non_characters(text)
     if value != text:
         reading.count("a NUL or half of a surrogate pair, which is no character, was written as U+FFFD", where)
-    reading.say(unit, text, value=value, where=where)
+    reading.say(unit, text, value=value, join=join, where=where)

@@ -136,6 +136,8 @@ class Reading:
         self.conversations: list[Conversation] = [Conversation()]
         self.pieces: list[Piece] = []
         self.notes: list[str] = []
+        self.aliases: dict[str, str] = {}
+        """Full name by the key of a short one, where the source itself says so: ``Anna Lind (AL)``."""
         self._counted: dict[str, list[str]] = {}
 
     @property
@@ -193,7 +195,7 @@ class Reading:
             self.pieces.append(Piece(unit, "text", raw, value, where))
             if segment.parts:
                 segment.parts.append(join)
-            segment.parts.append(value.strip())
+            segment.parts.append(value.strip() if join else value)
         elif visible(raw):
             self.mark(unit, raw)
 

@@ -1,6 +1,7 @@
 """Lines of text as turns: which layout they have, and what is said in it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from elicit_gym.offline.importing import labels
 from elicit_gym.offline.importing.characters import visible, without_marks
 from elicit_gym.offline.importing.chat_cha import looks_like_cha, read_cha
 from elicit_gym.offline.importing.labels import Start
-from elicit_gym.offline.importing.names import NameKind, classify
+from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.importing.numbering import read_numbering
 from elicit_gym.offline.importing.pages import running_heads
 from elicit_gym.offline.importing.role_words import role_by_name
@@ -22,13 +23,14 @@ __all__ = ["LAYOUTS", "read_lines"]
 
 LAYOUTS = (
     "'Name: text', 'Name (0:03): text', '[0:03] Name: text', a line 'Name  0:03' above the text (Otter, Rev, Teams), "
-    "'Q. text' and 'A. text', a name on a line of its own above each paragraph, 'Name<tab>text', Zoom's chat, "
-    "subtitles, CHAT"
+    "'Q. text' and 'A. text', 'Mr. Name. Text', a name on a line of its own above each paragraph, 'Name<tab>text', "
+    "Zoom's chat, subtitles, CHAT"
 )
 _EXAMINER = re.compile(
     r"(?:FURTHER\s+)?"
     r"(?:BY\s+(?:MR|MS|MRS|DR|THE)\b.{0,40}:?|(?:(?:RE)?(?:DIRECT|CROSS)[- ]?|FURTHER\s+)?EXAMINATION\b.{0,40})"
 )
+_CHANGE = re.compile(r"[ \t]{0,9}(?:>>+|[-–—‐])[ \t]{0,9}(?=[^\s\d-])")
 _Parse = Callable[[int, Line], Start | None]
 _SENTENCE_ENDS = tuple(".?!…\"”’':)]}>-–—。？！」』；;*_")
 
@@ -78,7 +80,7 @@ def read_lines(
     found = _layout(texts, forced)
     if found is None and not speaker:
         raise SettingError(_refusal(path, texts))
-    reading = Reading(found.name if found else "text of one speaker")
+    reading = Reading(found.name if found else "text without names")
     seen = set()
     for i, line in enumerate(lines):
         if i in heads:
@@ -89,14 +91,17 @@ def read_lines(
         reading.layout += ", numbered lines"
         for line, number in numbering.numbers:
             reading.leave_out(line.unit, "line numbers", number, where=line.where)
-    turns = Turns(reading, wrapped=wrapped or numbering is not None)
+    printed = found is not None and found.name == "Mr. Name. Text"
+    turns = Turns(reading, wrapped=wrapped or numbering is not None or printed)
     if found is None:
         _paragraphs(turns, texts)
     else:
         _turns(turns, texts, found)
+    turns.finish()
+    if found is not None:
         _note_colons(reading, texts, found, forced)
         _note_labels_inside(reading, texts, found)
-    turns.finish()
+    reading.finish()
     return reading
 
 
@@ -108,6 +113,9 @@ def _layout(lines: Sequence[Line], forced: Collection[str]) -> Found | None:
     qa = _questions_and_answers(lines, forced)
     if qa and len(qa) >= len(colon):
         return Found("Q. and A.", qa)
+    titled = _titled(lines, forced)
+    if len(titled) > len(colon):
+        return Found("Mr. Name. Text", titled)
     others = {
         "<Name> text": _recurring(lines, labels.parse_irc, forced),
         "Name<tab>text": _recurring(lines, labels.parse_tab, forced),
@@ -189,6 +197,13 @@ def _questions_and_answers(lines: Sequence[Line], forced: Collection[str]) -> tu
     return tuple(sorted((*letters, *others), key=lambda start: start.index))
 
 
+def _titled(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...]:
+    starts = _candidates(lines, labels.parse_titled)
+    indented = [start for start in starts if start.line.text[:1].isspace()]
+    chosen = labels.accept(indented or starts, len(lines), forced)
+    return tuple(chosen) if len({start.key for start in chosen}) >= 2 else ()
+
+
 def _recurring(lines: Sequence[Line], parse: _Parse, forced: Collection[str]) -> tuple[Start, ...]:
     starts = [s for s in _candidates(lines, parse) if s.kind is not NameKind.prose or s.key in forced]
     spoken = sum(bool(visible(line.text)) for line in lines)
@@ -240,8 +255,12 @@ def _turns(turns: Turns, lines: Sequence[Line], found: Found) -> None:
 def _paragraphs(turns: Turns, lines: Sequence[Line]) -> None:
     for i, line in enumerate(lines):
         time, text_at = labels.bracketed_time(line.text)
-        if visible(line.text) and (i == 0 or time or not visible(lines[i - 1].text)):
-            turns.reading.begin(line.unit, None, time=time, prefix=line.text[:text_at], where=line.where)
+        change = _CHANGE.match(line.text, text_at, text_at + 40)
+        if change:
+            text_at = change.end()
+        if visible(line.text) and (i == 0 or time or change or not visible(lines[i - 1].text)):
+            prefix = line.text[:text_at]
+            turns.reading.begin(line.unit, None, time=time, prefix=prefix, where=line.where, changes=bool(change))
         if visible(line.text):
             turns.reading.say(line.unit, line.text[text_at:], join=turns.join, where=line.where)
 
@@ -249,10 +268,13 @@ def _paragraphs(turns: Turns, lines: Sequence[Line]) -> None:
 def _note_colons(reading: Reading, lines: Sequence[Line], found: Found, forced: Collection[str]) -> None:
     """Show what could have been a label and was taken as text, and speakers that stand once."""
     taken = {start.index for start in found.starts}
-    for start in _candidates(lines, labels.parse_colon):
+    candidates = _candidates(lines, labels.parse_colon)
+    opened = Counter(start.key for start in candidates)
+    for start in candidates:
         is_heading = _EXAMINER.fullmatch(without_marks(start.line.text))
         in_talk = start.index > found.starts[0].index and start.index not in taken
-        if in_talk and start.kind is not NameKind.prose and not is_heading:
+        recurs = opened[start.key] >= 2 and len(start.name.split()) <= 3
+        if in_talk and not is_heading and (recurs or start.kind is not NameKind.prose):
             name = start.name[:40]
             reading.count(f"'{name}:' was taken as text; --role '{name}=...' makes it a speaker", start.line.where)
     counts: dict[str, int] = {}
@@ -260,7 +282,8 @@ def _note_colons(reading: Reading, lines: Sequence[Line], found: Found, forced: 
         counts[start.key] = counts.get(start.key, 0) + 1
     for start in found.starts:
         certain = start.key in forced or role_by_name(start.name, ()) is not None
-        if counts[start.key] == 1 and not certain and len(found.starts) > 2:
+        is_short_for = start.key in map(name_key, (*reading.aliases, *reading.aliases.values()))
+        if counts[start.key] == 1 and not certain and not is_short_for and len(found.starts) > 2:
             reading.note(f"'{start.name}' speaks once ({start.line.where}): please check that this is a speaker")
 
 
@@ -277,11 +300,14 @@ def _note_labels_inside(reading: Reading, lines: Sequence[Line], found: Found) -
 
 
 def _refusal(path: str, lines: Sequence[Line]) -> str:
-    first = next(without_marks(line.text) for line in lines if visible(line.text))
+    first = next((without_marks(line.text) for line in lines if visible(line.text)), "")
+    dashes = sum(_CHANGE.match(line.text) is not None for line in lines) > 1
+    twice = ", twice for two who take turns at dashes" if dashes else ""
     starts = [start for start in _candidates(lines, labels.parse_colon) if start.kind is not NameKind.prose]
     listed = ", ".join(repr(name) for name in list(dict.fromkeys(start.name for start in starts))[:5])
     seen = f" What might be names does not recur: {listed}." if listed else ""
     return (
         f"Importing {path}: expected somebody who speaks, in one of the layouts {LAYOUTS}; got {first[:60]!r}.{seen} "
-        "Name the speakers in the file, give --role NAME=elicitor for a name in it, or --speaker NAME if all is by one."
+        "Name the speakers in the file, give --role NAME=elicitor for a name in it, or --speaker NAME if all is by one"
+        f"{twice}."
     )

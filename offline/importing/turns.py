@@ -37,6 +37,8 @@ class Turns:
         self._time: tuple[Line, str] | None = None
         self._pending: Line | None = None
         self._glued = False
+        self._names: set[str] = set()
+        self._remarks: dict[str, str] = {}
 
     def begin(self, start: Start) -> None:
         """Begin a turn at its label."""
@@ -61,7 +63,9 @@ class Turns:
         )
         if has_marks(start.prefix):
             self.reading.count("direction marks around a name were taken off", line.where)
+        self._names.add(start.key)
         if start.remark:
+            self._remarks[name_key(start.remark)] = start.name
             self.reading.conversation.kept.setdefault("remarks in labels", []).append(f"{start.name} ({start.remark})")
         return segment
 
@@ -125,7 +129,7 @@ class Turns:
         if stamp := _STAMP.search(text[-40:]):
             self.reading.leave_out(line.unit, "times at the ends of paragraphs", stamp[0], where=line.where)
             text = text[: len(text) - len(stamp[0])]
-        self.reading.say(line.unit, text, join=self._glue(), where=line.where)
+        self.reading.say(line.unit, without_marks(text), join=self._glue(), where=line.where)
 
     def _glue(self) -> str:
         join, self._glued = ("" if self._glued else self.join), False
@@ -140,7 +144,10 @@ class Turns:
         for line in self._heading:
             self.reading.leave_out(line.unit, "headings", line.text, keep=True, where=line.where)
         _roles_of_heading(self.reading, self._heading)
-        self.reading.finish()
+        for short, name in self._remarks.items():
+            words = name_key(name).split()
+            if short in self._names and short in ("".join(word[0] for word in words), *words):
+                self.reading.aliases[short] = name
 
 
 def _roles_of_heading(reading: Reading, heading: Sequence[Line]) -> None:

@@ -16,12 +16,12 @@ from elicit_gym.offline.importing import import_transcript, write_transcripts
 from tests.offline.importing.reading import outcome, small_pdf
 from tests.offline.importing.test_subtitles import ROLLING, VTT, cues
 from tests.offline.importing.test_tables_and_json import MESSAGES, RECOGNISERS
-from tests.offline.importing.test_text_layouts import CHA, DEPOSITION, LAYOUTS, TIMED, ZOOM
+from tests.offline.importing.test_text_layouts import CHA, DEPOSITION, HEARING, LAYOUTS, TIMED, ZOOM
 from tests.offline.importing.test_word_and_pdf import encrypted, packed, with_everything
 
 TEXTS = [layout.format("Where?", "There: so.", "When?") for layout in (*LAYOUTS.values(), *TIMED.values())]
 SAMPLES: dict[str, list[bytes]] = {
-    ".txt": [text.encode() for text in (*TEXTS, DEPOSITION, ZOOM, CHA)],
+    ".txt": [text.encode() for text in (*TEXTS, DEPOSITION, HEARING, ZOOM, CHA)],
     ".cha": [CHA.encode()],
     ".vtt": [VTT.encode(), ROLLING.encode()],
     ".srt": [cues("Anna: Where?", "Bo: <i>There</i> &amp; so.", "- When?\n- Then.", "Anna: 1950").encode()],

@@ -134,6 +134,23 @@ def test_exports_of_chatgpt_and_claude(tmp_path: Path) -> None:
     assert said(read(tmp_path, "d.json", json.dumps(claude))) == [("human", "I bake.")]
 
 
+def test_exports_of_messengers(tmp_path: Path) -> None:
+    facebook = {
+        "messages": [
+            {"sender_name": "Bo", "timestamp_ms": 2, "content": "There."},
+            {"sender_name": "Anna", "timestamp_ms": 1, "content": "Where?"},
+        ]
+    }
+    transcript = read(tmp_path, "f.json", json.dumps(facebook))
+    assert said(transcript) == [("Anna", "Where?"), ("Bo", "There.")]
+    assert any("newest row first" in note for note in transcript.notes)
+    parts = ["Where did ", {"type": "bold", "text": "you"}, " work?"]
+    telegram = {
+        "messages": [{"type": "service", "text": ""}, {"from": "Anna", "text": parts}, {"from": "Bo", "text": "There."}]
+    }
+    assert said(read(tmp_path, "t.json", json.dumps(telegram))) == [("Anna", "Where did you work?"), ("Bo", "There.")]
+
+
 def test_zero_is_a_speaker_and_a_time(tmp_path: Path) -> None:
     rows = [{"speaker": 0, "start": 0.0, "text": "Where?"}, {"speaker": 1, "start": 1.5, "text": "There."}]
     transcript = read(tmp_path, "t.json", json.dumps({"segments": rows}))

@@ -34,6 +34,7 @@ TIMED = {
     "dashes": "Anna Lind - 0:03\n{}\n\nBo Ek - 0:07\n{}\n\nAnna Lind - 0:11\n{}\n",
     "names and times on lines of their own": "Anna Lind\n0:03\n{}\n\nBo Ek\n0:07\n{}\n\nAnna Lind\n0:11\n{}\n",
     "times on lines of their own": "0:03\nAnna Lind: {}\n0:07\nBo Ek: {}\n0:11\nAnna Lind: {}\n",
+    "of f4": "#0:03# Anna Lind: {}\n#0:07# Bo Ek: {}\n#0:11# Anna Lind: {}\n",
     "columns": "0:03\tAnna Lind\t{}\n0:07\tBo Ek\t{}\n0:11\tAnna Lind\t{}\n",
     "zoom's cloud": "0:03\tAnna Lind:\t{}\n0:07\tBo Ek:\t{}\n0:11\tAnna Lind:\t{}\n",
 }
@@ -203,6 +204,39 @@ def test_chat_files(tmp_path: Path, name: str) -> None:
     assert roles(transcript) == {"MOT": "elicitor", "CHI": "respondent"}
     assert transcript.dialogues[0].languages == ("eng", "swe")
     assert left_out(transcript) == {"headers": 5, "dependent tiers": 3}
+
+
+HEARING = """    Mr. Lind. Thank you. Where did you work at
+the time?
+    Mr. Ek. At the mill. As I told
+Mr. Stone. He knew.
+    The Chairman. Time has expired.
+    Mr. Lind. "And when?"
+    Mr. Ek. Then.
+"""
+
+
+def test_printed_hearings(tmp_path: Path) -> None:
+    assert said(read(tmp_path, "t.txt", HEARING)) == [
+        ("Mr. Lind", "Thank you. Where did you work at the time?"), ("Mr. Ek", "At the mill. As I told Mr. Stone. He knew."),
+        ("The Chairman", "Time has expired."), ("Mr. Lind", '"And when?"'), ("Mr. Ek", "Then."),
+    ]  # fmt: skip
+
+
+def test_initials_stand_for_the_names_that_explain_them(tmp_path: Path) -> None:
+    text = "Anna Lind (AL): Where?\nBo Ek (BE): There.\nAL: When?\nBE: Then.\n"
+    transcript = read(tmp_path, "t.txt", text)
+    assert [speaker for speaker, _ in said(transcript)] == ["Anna Lind", "Bo Ek"] * 2
+    assert any("one speaker: 'Anna Lind' and 'AL', as the label says" in note for note in transcript.notes)
+    assert roles(read(tmp_path, "t.txt", text, roles={"be": "elicitor", "AL": "respondent"}))["Bo Ek"] == "elicitor"
+
+
+def test_dashes_in_texts_are_two_who_take_turns(tmp_path: Path) -> None:
+    text = "— Where?\n— There,\nat the mill.\n— When?\n"
+    with pytest.raises(SettingError, match="twice for two who take turns at dashes"):
+        read(tmp_path, "t.txt", text)
+    transcript = read(tmp_path, "t.txt", text, speakers=["Anna", "Bo"])
+    assert said(transcript) == [("Anna", "Where?"), ("Bo", "There,\nat the mill."), ("Anna", "When?")]
 
 
 def test_what_tools_write_is_kept_apart(tmp_path: Path) -> None:
