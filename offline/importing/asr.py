@@ -6,17 +6,18 @@ of the others is left out by its name, and where it holds words that the turns h
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.characters import visible
-from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, shown
+from elicit_gym.offline.importing.characters import is_visible
+from elicit_gym.offline.importing.json_source import Path, all_text, leaf_text, leaves, shown
 from elicit_gym.offline.importing.rows import Row, find_fields, read_rows
-from elicit_gym.offline.importing.source import Reading, Unit
+from elicit_gym.offline.importing.source import Reading
 
 __all__ = ["note_copy", "read_asr"]
 
+_COPIES = ("text", "transcript", "word", "punctuated_word", "content", "display")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -110,7 +111,7 @@ def _begin(
 ) -> None:
     """Begin a turn; its speaker is the row's, or the channel, or `name`, which the caller found elsewhere."""
     value = row.values.get(speaker)
-    known = value is not None and visible(leaf_text(value)) and not isinstance(value, list | dict)
+    known = value is not None and is_visible(leaf_text(value)) and not isinstance(value, list | dict)
     if known:
         segment = reading.begin(row.unit[speaker], leaf_text(value), where=row.where)
         if channel is not None:
@@ -121,7 +122,7 @@ def _begin(
         segment.speaker = name if channel is None else f"channel {channel}"
         if segment.speaker is None:
             reading.count("nobody is named, so that the speaker is shown as unknown", row.where)
-    if time in row.values and visible(leaf_text(row.values[time])):
+    if time in row.values and is_visible(leaf_text(row.values[time])):
         segment.time = leaf_text(row.values[time])
         segment.labels.append(reading.add_time(row.unit[time], segment.time, where=row.where))
 
@@ -193,7 +194,7 @@ def _revai(value: Mapping[str, Any], path: str) -> Reading | None:
     for row in _rows_at(value, ("monologues",)):
         elements = _rows_at(value, row.unit["elements"])
         _begin(reading, row, "speaker", "")
-        timed = next((e for e in elements if visible(leaf_text(e.values.get("ts")))), None)
+        timed = next((e for e in elements if is_visible(leaf_text(e.values.get("ts")))), None)
         if timed is not None:
             segment = reading.segments[-1]
             segment.time = leaf_text(timed.values["ts"])
@@ -201,7 +202,7 @@ def _revai(value: Mapping[str, Any], path: str) -> Reading | None:
         gap = ""
         for element in elements:
             text = leaf_text(element.values.get("value"))
-            if not visible(text):
+            if not is_visible(text):
                 gap = " "
                 continue
             reading.say(element.unit["value"], text, join=gap, where=row.where)
@@ -271,25 +272,35 @@ def _elevenlabs(value: Mapping[str, Any], path: str) -> Reading | None:
 
 
 def _leave_out_the_rest(reading: Reading, value: Any) -> None:
-    """Account for all other leaves by the name of their field, and compare copies of the text with the turns."""
-    used: set[Unit] = {piece.unit for piece in reading.pieces}
+    """Account for all other values by the name of their field, and compare copies of the text with the turns."""
+    units = {piece.unit for piece in reading.pieces if isinstance(piece.unit, tuple)}
+    above = {unit[:i] for unit in units for i in range(len(unit))}
     copies: dict[str, list[str]] = {}
-    for unit, _, text in leaves(value):
-        if unit in used:
-            continue
-        names = [str(part) for part in unit if not isinstance(part, int)]
-        name = ".".join(names[-3:])[-60:]
-        reading.leave_out(unit, f"field {name!r}", text)
-        # Deepgram's paragraphs are written with "Speaker 0:" before them.
-        if (
-            names[-2:] != ["paragraphs", "transcript"]
-            and names[-1:]
-            and names[-1] in ("text", "transcript", "word", "punctuated_word", "content", "display")
-        ):
-            copies.setdefault(name, []).append(text)
+    for unit, item in _unused(value, (), units, above):
+        name = ".".join([str(part) for part in unit if not isinstance(part, int)][-3:])[-60:]
+        reading.leave_out(unit, f"field {name!r}", all_text(item))
+        for at, _, text in leaves(item, unit):
+            names = [part for part in at if not isinstance(part, int)]
+            # Deepgram's paragraphs are written with "Speaker 0:" before them.
+            if names[-1:] and names[-1] in _COPIES and names[-2:] != ["paragraphs", "transcript"]:
+                copies.setdefault(".".join(map(str, names))[-60:], []).append(text)
     for name, texts in copies.items():
         if len(texts) == 1 or "alternatives" not in name:
             note_copy(reading, name, texts)
+
+
+def _unused(value: Any, at: Path, units: Collection[Path], above: Collection[Path]) -> Iterator[tuple[Path, Any]]:
+    """Yield the largest parts of a value of which nothing is used, in `units` or below."""
+    if at in units:
+        return
+    if at not in above:
+        yield at, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _unused(item, (*at, name), units, above)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _unused(item, (*at, i), units, above)
 
 
 def note_copy(reading: Reading, name: str, texts: Sequence[str]) -> None:

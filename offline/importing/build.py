@@ -10,7 +10,7 @@ from pathlib import Path
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing.characters import visible
-from elicit_gym.offline.importing.check import left_over
+from elicit_gym.offline.importing.check import check
 from elicit_gym.offline.importing.formats import Opened
 from elicit_gym.offline.importing.names import merge_names, name_key
 from elicit_gym.offline.importing.roles import SpeakerReview, choose_roles
@@ -145,7 +145,7 @@ def build_transcript(
         )
         dialogues.append(_dialogue(path, dialogue_id, conversation, turns, opened, about))
     reading.finish()
-    _check_nothing_is_lost(path, opened, dialogues)
+    characters = _check_nothing_is_lost(path, opened, dialogues)
     return ImportedTranscript(
         path=path,
         dialogues=tuple(dialogues),
@@ -154,7 +154,7 @@ def build_transcript(
         review=tuple(review),
         notes=tuple(reading.notes),
         left_out=_left_out(reading),
-        characters=_characters(opened),
+        characters=_characters(reading, characters),
         aliases=dict(reading.aliases),
     )
 
@@ -192,14 +192,16 @@ def _dialogue(
     )
 
 
-def _check_nothing_is_lost(path: Path, opened: Opened, dialogues: Sequence[Dialogue]) -> None:
-    problems = left_over(opened.source, opened.reading, dialogues)
+def _check_nothing_is_lost(path: Path, opened: Opened, dialogues: Sequence[Dialogue]) -> int:
+    checked = check(opened.source(), opened.reading, dialogues)
+    problems = checked.left_over
     if problems:
         more = f" ... and {len(problems) - 5} more" if len(problems) > 5 else ""
         raise SettingError(
             f"Importing {path}: expected every character in a turn or left out by name, left over: {len(problems)}: "
             f"{'; '.join(problems[:5])}{more}. Please report the file; nothing was written."
         )
+    return checked.characters
 
 
 def _left_out(reading: Reading) -> tuple[LeftOut, ...]:
@@ -216,10 +218,9 @@ def _left_out(reading: Reading) -> tuple[LeftOut, ...]:
     )
 
 
-def _characters(opened: Opened) -> dict[str, int]:
-    counts = {"source": sum(len(visible(text)) for _, _, text in opened.source)}
-    counts |= {"text": 0, "labels": 0, "marks": 0, "left out": 0}
-    for piece in opened.reading.pieces:
+def _characters(reading: Reading, source: int) -> dict[str, int]:
+    counts = {"source": source, "text": 0, "labels": 0, "marks": 0, "left out": 0}
+    for piece in reading.pieces:
         use = {"text": "text", "speaker": "labels", "time": "labels", "mark": "marks"}.get(piece.use, "left out")
         counts[use] += len(visible(piece.raw))
     return counts

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, without_marks
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.importing.role_words import role_of_chat
 from elicit_gym.offline.importing.source import Line, Reading
@@ -17,7 +17,7 @@ _BULLET = re.compile("\x15(\\d{1,12}_\\d{1,12})\x15")
 
 def looks_like_cha(lines: Sequence[Line]) -> bool:
     """Say whether a text is CHAT: it opens with one of its headers and has a turn of it."""
-    first = next((without_marks(line.text) for line in lines if visible(line.text)), "")
+    first = next((without_marks(line.text) for line in lines if is_visible(line.text)), "")
     headed = first[:40].startswith(("@UTF8", "@Begin", "@Loc:", "@PID:"))
     return headed and any(_TURN.match(line.text[:40]) for line in lines)
 
@@ -40,7 +40,7 @@ def read_cha(lines: Sequence[Line], path: str) -> Reading:
             tier = "*"
             reading.begin(line.unit, found["name"], prefix=found[0], where=line.where)
             text = text[found.end() :]
-        elif not tier and visible(text):
+        elif not tier and is_visible(text):
             tier = "@"
         if tier == "*":
             _say(reading, line, text)

@@ -7,8 +7,8 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits
 from elicit_gym.offline.importing.asr import note_copy, read_asr
-from elicit_gym.offline.importing.characters import replace_non_characters, visible
-from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, load_json, shown
+from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
+from elicit_gym.offline.importing.json_source import Path, all_text, leaf_text, load_json, shown
 from elicit_gym.offline.importing.rows import Fields, Row, find_fields, no_speaker_field, read_rows
 from elicit_gym.offline.importing.source import Conversation, Reading
 
@@ -139,11 +139,10 @@ def _fields(reading: Reading, conversation: Conversation, item: Mapping[str, Any
             conversation.fields[name] = replace_non_characters(value) if isinstance(value, str) else value
             if name in ("title", "name") and isinstance(value, str) and value.strip():
                 conversation.title = conversation.title or replace_non_characters(value)
-            if visible(leaf_text(value)):
+            if is_visible(leaf_text(value)):
                 reading.leave_out(unit, "fields that are kept in the metadata", leaf_text(value))
         else:
-            for leaf, _, text in leaves(value, unit):
-                reading.leave_out(leaf, f"field {name[:40]!r}", text)
+            reading.leave_out(unit, f"field {name[:40]!r}", all_text(value))
 
 
 def _read_rows(reading: Reading, rows: Sequence[Mapping[str, Any]], at: Path, path: str, speaker: bool) -> None:
@@ -186,6 +185,9 @@ def _read_tree(reading: Reading, item: Mapping[str, Any], at: Path, path: str) -
 
 
 def _rest_of_node(reading: Reading, node: Any, at: Path, *, skip: bool, what: str = "ids of messages") -> None:
-    for unit, _, text in leaves(node, at):
-        if not (skip and len(unit) > len(at) and unit[len(at)] == "message"):
-            reading.leave_out(unit, what, text)
+    if not isinstance(node, dict):
+        reading.leave_out(at, what, all_text(node))
+        return
+    for name, value in node.items():
+        if not (skip and name == "message"):
+            reading.leave_out((*at, name), what, all_text(value))

@@ -2,55 +2,92 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from elicit_gym.offline.importing.characters import replace_non_characters, unescape, visible
+from elicit_gym.offline.importing.characters import is_visible, replace_non_characters, unescape, visible
 from elicit_gym.offline.importing.json_source import shown
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.importing.source import Piece, Reading, SourceUnit, Unit
 from elicit_gym.offline.schema import Dialogue
 
-__all__ = ["left_over"]
+__all__ = ["Checked", "check"]
 
 
-def left_over(source: Iterable[SourceUnit], reading: Reading, dialogues: Sequence[Dialogue]) -> list[str]:
-    """Return what the dialogues and the report do not account for, one line each; empty where nothing is lost.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the check found.
 
-    Three things are held against one another: every unit of the raw source against the pieces that the reader says it
-    made of it; the pieces that are speech, in their order, against what the dialogues' turns say; and the names in
-    labels against the dialogues' speakers. A piece that calls itself punctuation may hold no letter and no digit.
+    Attributes:
+        left_over: what the dialogues and the report do not account for, one line each; empty where nothing is lost.
+        characters: of the source, white space not counted.
+    """
+
+    left_over: list[str]
+    characters: int
+
+
+def check(source: Iterable[SourceUnit], reading: Reading, dialogues: Sequence[Dialogue]) -> Checked:
+    """Hold a raw file against the dialogues that were made of it.
+
+    Three things are compared: every unit of the raw source with the pieces that the reader says it made of it (a piece
+    may stand for all of an object in JSON); the pieces that are speech, in their order, with what the dialogues' turns
+    say; and the names in labels with the dialogues' speakers. A piece that calls itself punctuation may hold no letter
+    and no digit.
 
     Args:
         source: of the raw file, taken from it without the reader's help.
         reading: what the reader says became of it.
         dialogues: the result.
     """
-    return [
-        *_unaccounted(source, reading.pieces),
-        *_unsaid(reading.pieces, dialogues),
-        *_unnamed(reading.pieces, dialogues, reading.aliases),
-    ]
+    problems, characters = _unaccounted(source, reading.pieces)
+    problems += _unsaid(reading.pieces, dialogues)
+    problems += _unnamed(reading.pieces, dialogues, reading.aliases)
+    return Checked(problems, characters)
 
 
-def _unaccounted(source: Iterable[SourceUnit], pieces: Sequence[Piece]) -> list[str]:
+def _unaccounted(source: Iterable[SourceUnit], pieces: Sequence[Piece]) -> tuple[list[str], int]:
     claimed: dict[Unit, str] = {}
     problems = []
     for piece in pieces:
         claimed[piece.unit] = claimed[piece.unit] + piece.raw if piece.unit in claimed else piece.raw
         if piece.use == "mark" and any(c.isalnum() for c in piece.raw):
             problems.append(f"{_place(piece)}: {_short(piece.raw)} (taken for punctuation)")
+    expected: dict[Unit, list[str]] = {}
+    places: dict[Unit, str] = {}
+    characters = 0
     for unit, where, text in source:
-        have, raw = visible(claimed.pop(unit, "")), visible(text)
-        if have == raw:
-            continue
-        counted, expected = Counter(have), Counter(raw)
-        if missing := "".join((expected - counted).elements()):
-            whole = text if len(missing) == len(raw) else f"{missing} of {text.strip()}"
-            problems.append(f"{where or _place_of(unit)}: {_short(whole)}")
-        if invented := "".join((counted - expected).elements()):
-            problems.append(f"{where or _place_of(unit)}: {_short(invented)} (not in the file)")
+        raw = visible(text)
+        if raw:
+            characters += len(raw)
+            owner = _owner(unit, claimed)
+            expected.setdefault(owner, []).append(text)
+            if where:
+                places[owner] = where
+    for unit, parts in expected.items():
+        have, raw = visible(claimed.pop(unit, "")), visible("".join(parts))
+        if have != raw:
+            place = places.get(unit) or _place_of(unit)
+            problems += _differences(place, Counter(have), Counter(raw), " ".join(parts))
     problems += [
-        f"{_place_of(unit)}: {_short(have)} (not in the file)" for unit, have in claimed.items() if visible(have)
+        f"{_place_of(unit)}: {_short(have)} (not in the file)" for unit, have in claimed.items() if is_visible(have)
     ]
+    return problems, characters
+
+
+def _owner(unit: Unit, claimed: Mapping[Unit, str]) -> Unit:
+    """Return the unit itself, or the nearest one above it in JSON that a piece stands for."""
+    if unit in claimed or not isinstance(unit, tuple):
+        return unit
+    return next((unit[:i] for i in range(len(unit) - 1, 0, -1) if unit[:i] in claimed), unit)
+
+
+def _differences(place: str, have: Counter[str], expected: Counter[str], text: str) -> list[str]:
+    problems = []
+    if missing := "".join((expected - have).elements()):
+        whole = text if len(missing) == expected.total() else f"{missing} of {text.strip()}"
+        problems.append(f"{place}: {_short(whole)}")
+    if invented := "".join((have - expected).elements()):
+        problems.append(f"{place}: {_short(invented)} (not in the file)")
     return problems
 
 

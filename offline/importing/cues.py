@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, without_marks
 from elicit_gym.offline.importing.source import Line, Reading
 
 __all__ = ["Cue", "is_timing", "looks_like_cues", "parse_cues"]
@@ -40,11 +40,11 @@ def is_timing(line: Line) -> re.Match[str] | None:
 
 def looks_like_cues(lines: Sequence[Line]) -> bool:
     """Say whether a text is subtitles: WebVTT's first line, or times with an arrow before any fourth line."""
-    first = next((without_marks(line.text) for line in lines if visible(line.text)), "")
+    first = next((without_marks(line.text) for line in lines if is_visible(line.text)), "")
     if first.split(maxsplit=1)[:1] == ["WEBVTT"]:
         return True
     timings = sum(is_timing(line) is not None for line in lines)
-    return timings > 0 and 8 * timings >= sum(bool(visible(line.text)) for line in lines)
+    return timings > 0 and 8 * timings >= sum((is_visible(line.text)) for line in lines)
 
 
 def parse_cues(lines: Sequence[Line], path: str, reading: Reading) -> list[Cue]:
@@ -95,13 +95,13 @@ def parse_cues(lines: Sequence[Line], path: str, reading: Reading) -> list[Cue]:
 
 
 def _after_empty(lines: Sequence[Line], i: int) -> bool:
-    return i == 0 or not visible(lines[i - 1].text)
+    return i == 0 or not is_visible(lines[i - 1].text)
 
 
 def _identifiers(lines: Sequence[Line], matches: Sequence[re.Match[str] | None]) -> set[int]:
     """Find the lines that number or name a cue: the one above its times."""
     above = [
-        i - 1 for i, found in enumerate(matches) if found and i and visible(lines[i - 1].text) and not matches[i - 1]
+        i - 1 for i, found in enumerate(matches) if found and i and is_visible(lines[i - 1].text) and not matches[i - 1]
     ]
     opening = [i for i in above if _after_empty(lines, i)]
     timings = sum(found is not None for found in matches)

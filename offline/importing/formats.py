@@ -1,13 +1,13 @@
 """One reader for each kind of file, and beside it the raw text that its result is held against."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits, decode_text, read_bytes
-from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.chats import load_and_read
 from elicit_gym.offline.importing.json_source import leaves
 from elicit_gym.offline.importing.pdf import read_pdf
@@ -58,12 +58,12 @@ class Opened:
     """A file that was read.
 
     Attributes:
-        source: its raw text, taken without the reader's help.
+        source: yields its raw text, taken without the reader's help.
         encoding: "" for files that have their own way to write text.
     """
 
     reading: Reading
-    source: list[SourceUnit]
+    source: Callable[[], Iterable[SourceUnit]]
     encoding: str
 
 
@@ -88,7 +88,7 @@ def read_file(path: Path, options: ReadOptions) -> Opened:
 
 def _text(data: bytes, path: str, options: ReadOptions) -> tuple[str, str]:
     text, encoding = decode_text(data, path, options.encoding)
-    if not visible(text):
+    if not is_visible(text):
         raise SettingError(f"Importing {path}: expected a transcript, got an empty file. Check the file.")
     return text, encoding
 
@@ -133,7 +133,7 @@ def _read_txt(data: bytes, path: str, options: ReadOptions) -> Opened:
     lines = _lines(text, path, options.limits)
     reading = read_lines(lines, path, forced=options.forced, speaker=options.speaker)
     _note_damage(reading, text)
-    return Opened(reading, _units(lines), encoding)
+    return Opened(reading, lambda: _units(lines), encoding)
 
 
 def _read_subtitles(data: bytes, path: str, options: ReadOptions) -> Opened:
@@ -141,27 +141,27 @@ def _read_subtitles(data: bytes, path: str, options: ReadOptions) -> Opened:
     lines = _lines(text, path, options.limits)
     reading = read_cues(lines, path, forced=options.forced, speaker=options.speaker)
     _note_damage(reading, text)
-    return Opened(reading, _units(lines), encoding)
+    return Opened(reading, lambda: _units(lines), encoding)
 
 
 def _read_csv(data: bytes, path: str, options: ReadOptions) -> Opened:
     text, encoding = _text(data, path, options)
     reading = read_table(text, path, options.limits, speaker=options.speaker)
     _note_damage(reading, text)
-    return Opened(reading, table_units(text, path, options.limits), encoding)
+    return Opened(reading, lambda: table_units(text, path, options.limits), encoding)
 
 
 def _read_json(data: bytes, path: str, options: ReadOptions) -> Opened:
     text, encoding = _text(data, path, options)
     value, reading = load_and_read(text, path, options.limits, speaker=options.speaker)
     _note_damage(reading, text)
-    return Opened(reading, list(leaves(value)), encoding)
+    return Opened(reading, lambda: leaves(value), encoding)
 
 
 def _read_docx(data: bytes, path: str, options: ReadOptions) -> Opened:
     word = read_word(data, path, options.limits)
     reading = read_word_text(word, path, forced=options.forced, speaker=options.speaker)
-    return Opened(reading, word_units(data, path, options.limits), "")
+    return Opened(reading, lambda: word_units(data, path, options.limits), "")
 
 
 def _read_pdf(data: bytes, path: str, options: ReadOptions) -> Opened:
@@ -170,7 +170,7 @@ def _read_pdf(data: bytes, path: str, options: ReadOptions) -> Opened:
     for remark in pdf.remarks:
         reading.leave_out(remark.unit, "comments and form fields", remark.text, keep=True, where=remark.where)
     reading.notes += pdf.notes
-    return Opened(reading, _units([*pdf.lines, *pdf.remarks]), "")
+    return Opened(reading, lambda: _units([*pdf.lines, *pdf.remarks]), "")
 
 
 FORMATS: dict[str, Callable[[bytes, str, ReadOptions], Opened]] = {

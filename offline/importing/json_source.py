@@ -7,7 +7,7 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits
 
-__all__ = ["Path", "leaf_text", "leaves", "load_json", "shown"]
+__all__ = ["Path", "all_text", "leaf_text", "leaves", "load_json", "shown"]
 
 Path = tuple[str | int, ...]
 
@@ -103,6 +103,13 @@ def _items(value: dict[str, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]
 def leaf_text(value: Any) -> str:
     """Return a scalar as text; null is none."""
     return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def all_text(value: Any) -> str:
+    """Return the text of all scalars below a value, for a piece that stands for all of it."""
+    if not isinstance(value, dict | list):
+        return leaf_text(value)
+    return " ".join(text for _, leaf in _walk(value, ()) if (text := leaf_text(leaf)))
 
 
 def leaves(value: Any, where: Path = ()) -> Iterator[tuple[Path, str, str]]:

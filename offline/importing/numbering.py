@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.source import Line
 
 __all__ = ["Numbering", "read_numbering"]
@@ -23,7 +23,7 @@ class Numbering:
 
 def read_numbering(lines: Sequence[Line]) -> Numbering | None:
     """Take line numbers off where most lines have them and they count up; None where there are none."""
-    spoken = [line for line in lines if visible(line.text)]
+    spoken = [line for line in lines if is_visible(line.text)]
     numbered = [(line, int(found[1])) for line in spoken if (found := _NUMBER.match(line.text[:40]))]
     if len(numbered) < 4 or 10 * len(numbered) < 7 * len(spoken):
         return None
@@ -42,4 +42,4 @@ def read_numbering(lines: Sequence[Line]) -> Numbering | None:
             before, page = number, line.page
         else:
             result.lines.append(line)
-    return result if any(visible(line.text) for line in result.lines) else None
+    return result if any(is_visible(line.text) for line in result.lines) else None

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, without_marks
 from elicit_gym.offline.importing.labels import parse_colon, parse_qa
 from elicit_gym.offline.importing.role_words import is_role_word
 from elicit_gym.offline.importing.source import Line
@@ -33,7 +33,7 @@ def running_heads(lines: Sequence[Line], *, paged: bool = False) -> dict[int, st
     """
     pages: dict[int, list[int]] = {}
     for i, line in enumerate(lines):
-        if visible(line.text):
+        if is_visible(line.text):
             pages.setdefault(line.page, []).append(i)
     if not paged and len(pages) < 2:
         return {}

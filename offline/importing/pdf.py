@@ -7,7 +7,7 @@ from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.files import FileLimits
-from elicit_gym.offline.importing.characters import replace_non_characters, visible
+from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
 from elicit_gym.offline.importing.source import Line
 
 __all__ = ["PdfText", "read_pdf"]
@@ -54,7 +54,7 @@ def _remarks(page: Any, number: int) -> list[Line]:
     for i, annotation in enumerate(page.get("/Annots") or ()):
         found = annotation.get_object()
         text = found.get("/Contents") or found.get("/V") if hasattr(found, "get") else None
-        if isinstance(text, str) and visible(text):
+        if isinstance(text, str) and is_visible(text):
             remarks.append(Line(("remark", number, i), f"page {number}", replace_non_characters(text), number - 1))
     return remarks
 
@@ -82,7 +82,7 @@ def read_pdf(data: bytes, path: str, limits: FileLimits) -> PdfText:
         MissingExtraError: pypdf is not installed.
     """
     pages, remarks = _pages(data, path, limits)
-    without = [number for number, text in enumerate(pages, 1) if not visible(text)]
+    without = [number for number, text in enumerate(pages, 1) if not is_visible(text)]
     if len(without) == len(pages):
         raise SettingError(
             f"Importing {path}: expected text in the PDF, got none on its {len(pages)} pages. A scan must go through "

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.importing.characters import replace_non_characters, visible
+from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
 from elicit_gym.offline.importing.field_words import SPEAKERS, TEXTS, TIMES
-from elicit_gym.offline.importing.json_source import Path, leaf_text, leaves, shown
+from elicit_gym.offline.importing.json_source import Path, all_text, leaf_text, leaves, shown
 from elicit_gym.offline.importing.role_words import role_by_name
 from elicit_gym.offline.importing.source import Reading
 
@@ -137,9 +137,8 @@ def _newest_first(rows: Sequence[Row], time: str | None) -> bool:
     return False
 
 
-def _leave_out(reading: Reading, row: Row, name: str, value: Any, what: str = "") -> None:
-    for unit, _, text in _below(row.unit[name], value):
-        reading.leave_out(unit, what or f"field {str(name)[:40]!r}", text, where=row.where)
+def _leave_out(reading: Reading, row: Row, name: str, value: Any) -> None:
+    reading.leave_out(row.unit[name], f"field {str(name)[:40]!r}", all_text(value), where=row.where)
 
 
 def _below(unit: Path | None, value: Any) -> Iterable[tuple[Path, str, str]]:
@@ -178,7 +177,7 @@ def _read_row(reading: Reading, row: Row, fields: Fields, path: str) -> set[str]
 def _is_time(value: Any) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return False
-    return isinstance(value, str | int | float) and bool(visible(leaf_text(value)))
+    return isinstance(value, str | int | float) and (is_visible(leaf_text(value)))
 
 
 def _speaker(row: Row, field: str | None, path: str) -> tuple[str | None, Path | None]:
@@ -197,7 +196,7 @@ def _speaker(row: Row, field: str | None, path: str) -> tuple[str | None, Path |
             "Fix the row."
         )
     text = leaf_text(value)
-    return (text, unit) if visible(text) else (None, None)
+    return (text, unit) if is_visible(text) else (None, None)
 
 
 def _rest_of_speaker(reading: Reading, row: Row, field: str, used: Path | None) -> None:
@@ -241,8 +240,7 @@ def _say(reading: Reading, row: Row, field: str, path: str) -> None:
 def _leave_out_but(reading: Reading, unit: Path, value: Mapping[str, Any], kept: str, row: Row) -> None:
     for key, item in value.items():
         if key != kept:
-            for at, _, text in _below((*unit, key), item):
-                reading.leave_out(at, f"field {str(key)[:40]!r}", text, where=row.where)
+            reading.leave_out((*unit, key), f"field {str(key)[:40]!r}", all_text(item), where=row.where)
 
 
 def _part(reading: Reading, part: Any, unit: Path, row: Row, field: str, path: str, join: str) -> None:
@@ -259,8 +257,7 @@ def _part(reading: Reading, part: Any, unit: Path, row: Row, field: str, path: s
         return
     what = f"parts that are no text ({str(kind)[:40]})"
     reading.count("a message has a part that is no text, which was left out", row.where)
-    for at, _, leaf in leaves(part, unit):
-        reading.leave_out(at, what, leaf, where=row.where)
+    reading.leave_out(unit, what, all_text(part), where=row.where)
 
 
 def _no_text(path: str, field: str, value: Any, where: str) -> SettingError:

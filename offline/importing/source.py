@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from elicit_gym.offline.importing.characters import replace_non_characters, visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, replace_non_characters, visible, without_marks
 from elicit_gym.offline.schema import DialogueRole
 
 __all__ = [
@@ -191,7 +191,7 @@ class Reading:
         """Add text to the segment that was begun last."""
         value = raw if value is None else value
         segment = self.segments[-1]
-        if visible(value):
+        if is_visible(value):
             self.pieces.append(Piece(unit, "text", raw, value, where))
             if segment.parts:
                 segment.parts.append(join)
@@ -207,7 +207,7 @@ class Reading:
 
     def mark(self, unit: Unit, raw: str) -> None:
         """Account for punctuation of the format."""
-        if visible(raw):
+        if is_visible(raw):
             self.pieces.append(Piece(unit, "mark", raw))
 
     def leave_out(self, unit: Unit, what: str, raw: str, *, keep: bool = False, where: str = "") -> None:
@@ -220,7 +220,7 @@ class Reading:
             keep: whether it goes into the metadata.
             where: in words.
         """
-        if not visible(raw):
+        if not is_visible(raw):
             return
         self.pieces.append(Piece(unit, what, raw, where=where))
         if keep:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing import labels
-from elicit_gym.offline.importing.characters import unescape, visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, unescape, without_marks
 from elicit_gym.offline.importing.cues import Cue, looks_like_cues, parse_cues
 from elicit_gym.offline.importing.labels import Start
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
@@ -74,7 +74,7 @@ def read_cues(lines: Sequence[Line], path: str, *, forced: Collection[str] = (),
 
 def _nobody(path: str, fragments: Sequence[Fragment]) -> str:
     changes = sum(bool(f.change) for f in fragments)
-    first = next((without_marks(f.line.text) for f in fragments if visible(f.line.text)), "")
+    first = next((without_marks(f.line.text) for f in fragments if is_visible(f.line.text)), "")
     marks = f" {changes} dashes or '>>' show who changes: give --speaker twice, for the two in turn." if changes else ""
     candidates = (labels.parse_colon(i, f.line) for i, f in enumerate(fragments))
     names = dict.fromkeys(s.name for s in candidates if s is not None and s.kind is not NameKind.prose)
@@ -105,7 +105,7 @@ def _fragments(cues: Sequence[Cue], reading: Reading) -> list[Fragment]:
                 continue
             parts = _parts(line, voice, reading)
             for part, whose in parts:
-                if visible(part):
+                if is_visible(part):
                     fragments.append(Fragment(cue, replace(line, text=part), whose, first))
                     first = False
             voice = parts[-1][1]  # a voice lasts until it is closed, or to the cue's end

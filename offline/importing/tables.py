@@ -7,7 +7,7 @@ from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.files import FileLimits
-from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.characters import is_visible, visible
 from elicit_gym.offline.importing.rows import Fields, Row, find_fields, no_speaker_field, read_rows
 from elicit_gym.offline.importing.source import Reading, SourceUnit
 
@@ -57,7 +57,7 @@ def _parse(text: str, path: str, limits: FileLimits) -> tuple[list[tuple[int, li
         first = text.lstrip("\r\n").split("\n", 1)[0][:10_000]
         delimiter = max(_DELIMITERS, key=lambda mark: (_promise(first, mark), first.count(mark)))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return [(reader.line_num, row) for row in reader if any(visible(cell) for cell in row)], delimiter
+        return [(reader.line_num, row) for row in reader if any(is_visible(cell) for cell in row)], delimiter
     except csv.Error as error:
         raise SettingError(
             f"Importing {path}: expected a table of fields of at most {limits.line:,} characters, got {error} "

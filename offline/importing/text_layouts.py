@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing import labels
-from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, without_marks
 from elicit_gym.offline.importing.chat_cha import looks_like_cha, read_cha
 from elicit_gym.offline.importing.labels import Start
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
@@ -63,7 +63,7 @@ def read_lines(
     Raises:
         SettingError: nobody speaks, or the layout is not recognised.
     """
-    if not any(visible(line.text) for line in lines):
+    if not any(is_visible(line.text) for line in lines):
         raise SettingError(f"Importing {path}: expected text, got none. Check the file.")
     if looks_like_cha(lines):
         return read_cha(lines, path)
@@ -73,7 +73,7 @@ def read_lines(
         return read_zoom_chat(lines)
     heads = running_heads(lines, paged=wrapped)
     body = [line for i, line in enumerate(lines) if i not in heads]
-    if not any(visible(line.text) for line in body):  # numbers and nothing else: no pages' numbers
+    if not any(is_visible(line.text) for line in body):  # numbers and nothing else: no pages' numbers
         heads, body = {}, list(lines)
     numbering = read_numbering(body)
     texts = numbering.lines if numbering else body
@@ -132,7 +132,7 @@ def _layout(lines: Sequence[Line], forced: Collection[str]) -> Found | None:
 def _with_surroundings(start: Start, lines: Sequence[Line]) -> Start:
     """Say what stands before a candidate: an empty line, the end of a sentence, another page."""
     before = start.index - 1
-    if before < 0 or not visible(lines[before].text):
+    if before < 0 or not is_visible(lines[before].text):
         return start
     text = without_marks(lines[before].text)
     return replace(
@@ -141,14 +141,14 @@ def _with_surroundings(start: Start, lines: Sequence[Line]) -> Start:
 
 
 def _candidates(lines: Sequence[Line], parse: _Parse) -> list[Start]:
-    made = (parse(i, line) for i, line in enumerate(lines) if visible(line.text[:400]))
+    made = (parse(i, line) for i, line in enumerate(lines) if is_visible(line.text[:400]))
     return [_with_surroundings(start, lines) for start in made if start is not None]
 
 
 def _colons(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...]:
     starts = _candidates(lines, labels.parse_colon)
     first = next((s.index for s in starts if s.kind is not NameKind.prose), len(lines))
-    spoken = [line for line in lines[first:] if visible(line.text) and not labels.time_alone(line.text)]
+    spoken = [line for line in lines[first:] if is_visible(line.text) and not labels.time_alone(line.text)]
     chosen = labels.accept([s for s in starts if s.index >= first], len(spoken), forced)
     return tuple(_without_heading(chosen, lines))
 
@@ -162,7 +162,7 @@ def _without_heading(chosen: Sequence[Start], lines: Sequence[Line]) -> Sequence
     if end == 0 or len({s.key for s in chosen[end:]}) < 2:
         return chosen
     head = chosen[:end]
-    blank_follows = any(not visible(lines[i].text) for i in range(head[-1].index, chosen[end].index))
+    blank_follows = any(not is_visible(lines[i].text) for i in range(head[-1].index, chosen[end].index))
     no_talk = all(not without_marks(start.line.text[start.text_at :]).endswith((".", "?", "!", "？")) for start in head)
     return chosen[end:] if blank_follows and no_talk else chosen
 
@@ -178,7 +178,7 @@ def _headers(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...
 
 
 def _next_text(lines: Sequence[Line], index: int) -> int | None:
-    return next((i for i in range(index + 1, min(len(lines), index + 4)) if visible(lines[i].text)), None)
+    return next((i for i in range(index + 1, min(len(lines), index + 4)) if is_visible(lines[i].text)), None)
 
 
 def _questions_and_answers(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...]:
@@ -206,7 +206,7 @@ def _titled(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...]
 
 def _recurring(lines: Sequence[Line], parse: _Parse, forced: Collection[str]) -> tuple[Start, ...]:
     starts = [s for s in _candidates(lines, parse) if s.kind is not NameKind.prose or s.key in forced]
-    spoken = sum(bool(visible(line.text)) for line in lines)
+    spoken = sum((is_visible(line.text)) for line in lines)
     return tuple(labels.accept(starts, spoken, forced))
 
 
@@ -215,7 +215,7 @@ def _names_alone(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start,
     openings: list[Start] = []
     for i, line in enumerate(lines):
         text = without_marks(line.text)
-        if text and (i == 0 or not visible(lines[i - 1].text)):
+        if text and (i == 0 or not is_visible(lines[i - 1].text)):
             name = text[:200].rstrip(":")
             kind = classify(name)
             openings.append(Start(i, line, name, "", len(line.text), "", kind))
@@ -258,10 +258,10 @@ def _paragraphs(turns: Turns, lines: Sequence[Line]) -> None:
         change = _CHANGE.match(line.text, text_at, text_at + 40)
         if change:
             text_at = change.end()
-        if visible(line.text) and (i == 0 or time or change or not visible(lines[i - 1].text)):
+        if is_visible(line.text) and (i == 0 or time or change or not is_visible(lines[i - 1].text)):
             prefix = line.text[:text_at]
             turns.reading.begin(line.unit, None, time=time, prefix=prefix, where=line.where, changes=bool(change))
-        if visible(line.text):
+        if is_visible(line.text):
             turns.reading.say(line.unit, line.text[text_at:], join=turns.join, where=line.where)
 
 
@@ -300,7 +300,7 @@ def _note_labels_inside(reading: Reading, lines: Sequence[Line], found: Found) -
 
 
 def _refusal(path: str, lines: Sequence[Line]) -> str:
-    first = next((without_marks(line.text) for line in lines if visible(line.text)), "")
+    first = next((without_marks(line.text) for line in lines if is_visible(line.text)), "")
     dashes = sum(_CHANGE.match(line.text) is not None for line in lines) > 1
     twice = ", twice for two who take turns at dashes" if dashes else ""
     starts = [start for start in _candidates(lines, labels.parse_colon) if start.kind is not NameKind.prose]

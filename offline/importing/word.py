@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.files import FileLimits, check_archive, read_entry
-from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.source import Line, SourceUnit
 
 __all__ = ["WordText", "read_word", "word_units"]
@@ -128,7 +128,7 @@ class _Body:
                 yield from self.paragraph(child)
             elif child.tag == f"{W}tbl":
                 rows = [self._row(row) for row in child.iter(f"{W}tr") if next(row.iterancestors(f"{W}tbl")) is child]
-                if any(sum(any(visible(line.text) for line in cell) for cell in row) > 1 for row in rows):
+                if any(sum(any(is_visible(line.text) for line in cell) for cell in row) > 1 for row in rows):
                     yield from rows
                 else:  # a frame around text is no table
                     yield from (line for row in rows for line in _flat(row))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from elicit_gym.offline.importing.characters import visible, without_marks
+from elicit_gym.offline.importing.characters import is_visible, without_marks
 from elicit_gym.offline.importing.labels import time_alone
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.importing.rows import find_fields
@@ -38,7 +38,7 @@ def read_word_text(word: WordText, path: str, *, forced: Collection[str] = (), s
     columns = _columns(rows, forced)
     turns_in_rows = sum(_is_turn(row, columns) for row in rows) if columns else 0
     reading = None
-    if any(visible(line.text) for line in lines) or not columns:
+    if any(is_visible(line.text) for line in lines) or not columns:
         reading = _try_lines(lines, path, forced, speaker, must=not turns_in_rows)
     if reading is None or (columns and turns_in_rows > len(reading.segments)):
         assert columns is not None
@@ -113,7 +113,7 @@ def _read_table(rows: Sequence[_Row], columns: Columns) -> Reading:
             continue
         _begin(reading, row, columns)
         for line in row[columns.text]:
-            if visible(line.text):
+            if is_visible(line.text):
                 reading.say(line.unit, line.text, where=line.where)
         for i, cell in enumerate(row):
             if i not in (columns.speaker, columns.text, columns.time):
@@ -124,7 +124,7 @@ def _read_table(rows: Sequence[_Row], columns: Columns) -> Reading:
 
 def _begin(reading: Reading, row: _Row, columns: Columns) -> None:
     cell = row[columns.speaker]
-    named = [line for line in cell if visible(line.text)]
+    named = [line for line in cell if is_visible(line.text)]
     if named:
         first = named[0]
         name = without_marks(first.text).rstrip(":.").strip()

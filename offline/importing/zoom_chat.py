@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from elicit_gym.offline.importing.characters import visible
+from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.source import Line, Reading
 
 __all__ = ["looks_like_zoom_chat", "read_zoom_chat"]
@@ -22,7 +22,7 @@ def _head(line: Line) -> re.Match[str] | None:
 
 def looks_like_zoom_chat(lines: Sequence[Line]) -> bool:
     """Say whether the first line that is not empty opens a message of such a chat."""
-    return next((_head(line) is not None for line in lines if visible(line.text)), False)
+    return next((_head(line) is not None for line in lines if is_visible(line.text)), False)
 
 
 def read_zoom_chat(lines: Sequence[Line]) -> Reading:
@@ -40,7 +40,7 @@ def read_zoom_chat(lines: Sequence[Line]) -> Reading:
             if found["private"]:
                 reading.count("a message went to one person only", line.where)
             text = text[found.end() :]
-        if visible(text):
+        if is_visible(text):
             reading.say(line.unit, text, where=line.where)
     reading.finish()
     return reading

@@ -87,7 +87,7 @@ def test_messages(tmp_path: Path) -> None:
         assert said(transcript) == CHAT
         assert roles(transcript) == {"user": "respondent", "assistant": "elicitor"}
         assert kept(transcript) == {"system messages": ["Ask one question at a time."], "tool messages": ["42"]}
-        assert left_out(transcript)["parts that are no text (image_url)"] == 2
+        assert left_out(transcript)["parts that are no text (image_url)"] == 1
         assert any("a part that is no text" in note for note in transcript.notes)
 
 
@@ -235,15 +235,15 @@ AMAZON_LABELS = [
     {"speaker_label": "spk_1", "items": [{"start_time": "3.0", "speaker_label": "spk_1"}]},
 ]
 RECOGNISERS: dict[str, tuple[Any, list[str]]] = {
-    "WhisperX": ({"segments": [{"start": 0.0, "text": " Where then?", "speaker": "S0"}, {"start": 1.0, "text": " There.", "speaker": "S1"}], "word_segments": [], "text": " Where then? There."}, ["S0", "S1"]),
+    "WhisperX": ({"segments": [{"start": 0.0, "text": " Where then?", "speaker": "S0", "words": [{"word": "Where", "start": 0.0, "score": 0.9}]}, {"start": 1.0, "text": " There.", "speaker": "S1"}], "word_segments": [], "text": " Where then? There."}, ["S0", "S1"]),
     "Deepgram, words": ({"results": {"channels": [{"alternatives": [{"transcript": "Where then? There.", "words": WORDS}]}]}}, ["0", "1"]),
     "Deepgram, utterances": ({"results": {"channels": [{"alternatives": [{"transcript": "Where then? There.", "words": WORDS}]}], "utterances": [{"start": 0, "speaker": 0, "transcript": "Where then?"}, {"start": 1, "speaker": 1, "transcript": "There."}]}}, ["0", "1"]),
     "Deepgram, paragraphs": ({"results": {"channels": [{"alternatives": [{"paragraphs": {"transcript": "Speaker 0: Where then? Speaker 1: There.", "paragraphs": [{"speaker": 0, "sentences": [{"text": "Where"}, {"text": "then?"}]}, {"speaker": 1, "sentences": [{"text": "There."}]}]}}]}]}}, ["0", "1"]),
     "Deepgram, channels": ({"results": {"channels": [{"alternatives": [{"words": [word("Where", None, 0), word("then?", None, 1)]}]}, {"alternatives": [{"words": [word("There.", None, 2)]}]}]}}, ["channel 0", "channel 1"]),
-    "AssemblyAI": ({"audio_url": "u", "text": "Where then? There.", "words": [], "utterances": [{"speaker": "A", "text": "Where then?", "start": 0}, {"speaker": "B", "text": "There.", "start": 5}]}, ["A", "B"]),
+    "AssemblyAI": ({"audio_url": "u", "text": "Where then? There.", "words": [], "utterances": [{"speaker": "A", "text": "Where then?", "start": 0, "words": [{"text": "Where", "start": 1}, {"text": "then?"}]}, {"speaker": "B", "text": "There.", "start": 5}]}, ["A", "B"]),
     "AssemblyAI, words": ({"audio_url": "u", "words": [{"text": "Where", "speaker": "A"}, {"text": "then?", "speaker": "A"}, {"text": "There.", "speaker": "B"}]}, ["A", "B"]),
     "Amazon": ({"results": {"transcripts": [{"transcript": "Where then? There."}], "speaker_labels": {"segments": AMAZON_LABELS}, "items": AMAZON_ITEMS}}, ["spk_0", "spk_1"]),
-    "Amazon, segments": ({"results": {"transcripts": [], "audio_segments": [{"speaker_label": "spk_0", "transcript": "Where then?"}, {"speaker_label": "spk_1", "transcript": "There."}]}}, ["spk_0", "spk_1"]),
+    "Amazon, segments": ({"results": {"transcripts": [], "audio_segments": [{"speaker_label": "spk_0", "transcript": "Where then?", "items": [0, 1]}, {"speaker_label": "spk_1", "transcript": "There."}]}}, ["spk_0", "spk_1"]),
     "Amazon, calls": ({"Transcript": [{"ParticipantRole": "AGENT", "Content": "Where then?", "BeginOffsetMillis": 0}, {"ParticipantRole": "CUSTOMER", "Content": "There."}]}, ["AGENT", "CUSTOMER"]),
     "Rev.ai": ({"monologues": [{"speaker": 0, "elements": [{"type": "text", "value": "Where", "ts": 0.5}, {"type": "punct", "value": " "}, {"type": "text", "value": "then"}, {"type": "punct", "value": "?"}]}, {"speaker": 1, "elements": [{"type": "text", "value": "There"}, {"type": "punct", "value": "."}]}]}, ["0", "1"]),
     "Speechmatics": ({"format": "2.9", "results": [{"type": "word", "alternatives": [{"content": "Where", "speaker": "S1"}]}, {"type": "word", "alternatives": [{"content": "then", "speaker": "S1"}]}, {"type": "punctuation", "alternatives": [{"content": "?", "speaker": "S1"}]}, {"type": "word", "alternatives": [{"content": "There.", "speaker": "S2"}]}]}, ["S1", "S2"]),
