@@ -42,6 +42,11 @@ _SAYING = frozenset(
     goes was were is are am be been has have had like followed following reads read goes added shouted cried wrote
     means mean meant""".split()
 )
+_OPENS_A_CLAUSE = frozenset(
+    """i he she they we you it my his her their our your this that these those what who whose when where why how if but
+    so because then there and or not in on at for with as to""".split()
+)
+_ALSO_NAMES = frozenset("will may said long little best still more see few young art".split())
 _OF_NAMES = frozenset(
     "the and of de da di do dos das del della la le van von der den af av bin al el ibn y e & /".split()
 )
@@ -128,21 +133,20 @@ def _by_words(name: str, bare: list[str], lower: list[str]) -> NameKind:
     cased = [word for word in bare if word and word[0].lower() != word[0].upper()]
     if not cased:  # a script without capitals: length alone tells prose from names
         return NameKind.name if len(name) <= 24 and len(bare) <= 4 else NameKind.prose
-    capitals = name.upper() == name
-    inner = [word for word in lower if word not in _OF_NAMES]
-    if not inner or any(word in _SAYING for word in lower[1:]) or lower[-1] in _SAYING:
+    # Initials and the particles of names tell nothing.
+    inner = [word for word in lower if word not in _OF_NAMES and len(word) > 1]
+    if not inner:
         return NameKind.prose
-    if any(word in FUNCTION_WORDS for word in inner) and not capitals:
-        return NameKind.prose
-    if capitals:
-        # Capitals are how transcripts write speakers; a whole shouted clause is still none.
-        return NameKind.prose if sum(word in FUNCTION_WORDS for word in inner) * 2 > len(inner) else NameKind.name
-    if len(lower) > 1 and cased[0][0].islower() and lower[0] not in _OF_NAMES:
-        return NameKind.prose
-    if len(lower) > 1 and lower[0] in ("and", "of"):
-        return NameKind.prose
+    clause = sum(word in FUNCTION_WORDS or word in _SAYING for word in inner)
+    if name.upper() == name:  # capitals are how transcripts write speakers; a whole shouted clause is still none
+        is_clause = lower[0] in _OPENS_A_CLAUSE or 2 * clause > len(inner)
+        return NameKind.prose if len(lower) > 1 and is_clause else NameKind.name
     if all(word[0].isupper() for word in cased if word.casefold() not in _OF_NAMES) and cased[0][0].isupper():
-        return NameKind.name
+        if len(lower) > 1:  # prose does not write its words so: Will Smith is no clause
+            return NameKind.prose if lower[0] in _OPENS_A_CLAUSE else NameKind.name
+        return NameKind.name if not clause else NameKind.weak if lower[0] in _ALSO_NAMES else NameKind.prose
+    if clause or (len(lower) > 1 and cased[0][0].islower()):
+        return NameKind.prose
     return NameKind.weak
 
 

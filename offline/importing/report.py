@@ -42,7 +42,7 @@ def print_import_review(
     table = Table(title="Speakers and roles", title_justify="left")
     for name in ("dialogue", "speaker", "role", "from"):
         table.add_column(name)
-    for name in ("turns", "words", "with questions"):
+    for name in ("turns", "words", "questions"):
         table.add_column(name, justify="right")
     rows = [row for transcript in imported for row in transcript.review]
     rows = _by_speaker(rows) if len(rows) > _MAX_ROWS else rows

@@ -1,7 +1,8 @@
 """Who asks and who answers: given, said by the file, said by the name, or guessed from the questions."""
 
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,13 +14,17 @@ from elicit_gym.text import questions_in
 
 __all__ = ["SpeakerReview", "choose_roles"]
 
+_READ = 6_000
+_QUESTION_MARKS = str.maketrans("؟՞\u037e", "???")
+_ENDS = re.compile(r"[.!?。\n]+")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpeakerReview:
     """A speaker and what was guessed, to be looked at.
 
     Attributes:
-        questions: share of the turns that hold a question.
+        questions: share of the sentences that ask.
         source: where the role comes from.
     """
 
@@ -32,9 +37,15 @@ class SpeakerReview:
     source: str
 
 
-def _asks(text: str) -> bool:
-    plain = unicodedata.normalize("NFKC", text[:6_000]).replace("؟", "?").replace("՞", "?")
-    return "?" in plain or bool(questions_in(plain))
+def _share_of_questions(texts: Sequence[str]) -> float:
+    """Return how many of the sentences ask: long answers hold a question here and there, too."""
+    asks = sentences = 0
+    for text in texts:
+        plain = unicodedata.normalize("NFKC", text[:_READ].translate(_QUESTION_MARKS))[:_READ]
+        # Where a language puts its questions in the middle of a sentence, the marks count.
+        asks += max(len(questions_in(plain)), plain.count("?"))
+        sentences += max(1, sum(bool(sentence.strip()) for sentence in _ENDS.split(plain)))
+    return min(1.0, asks / sentences)
 
 
 def choose_roles(
@@ -58,7 +69,7 @@ def choose_roles(
         said.setdefault(key, []).append(segment.text)
         if segment.role is not None:
             by_file.setdefault(key, segment.role)
-    share = {key: sum(map(_asks, texts)) / len(texts) for key, texts in said.items()}
+    share = {key: _share_of_questions(texts) for key, texts in said.items()}
     roles: dict[str, DialogueRole] = {}
     source: dict[str, str] = {}
     for key in said:
@@ -99,8 +110,8 @@ def _guess(
         )
         others = sorted((key for key in named if key != asks_most), key=lambda key: share[key], reverse=True)
         for key in others[:-1]:  # somebody answers
-            if share[key] >= max(0.4, 0.6 * share[asks_most]):
-                roles[key], source[key] = "elicitor", "guessed: asks almost as large a share of questions"
+            if share[key] >= 0.3 * share[asks_most] > 0:
+                roles[key], source[key] = "elicitor", "guessed: asks many questions, too"
     for key in rest:
         if key not in roles:
             roles[key], source[key] = "respondent", "guessed: asks less"

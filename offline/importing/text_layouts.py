@@ -273,7 +273,7 @@ def _note_colons(reading: Reading, lines: Sequence[Line], found: Found, forced: 
     for start in candidates:
         is_heading = _EXAMINER.fullmatch(without_marks(start.line.text))
         in_talk = start.index > found.starts[0].index and start.index not in taken
-        recurs = opened[start.key] >= 2 and len(start.name.split()) <= 3
+        recurs = opened[start.key] >= (2 if len(start.name.split()) <= 3 else 3)
         if in_talk and not is_heading and (recurs or start.kind is not NameKind.prose):
             name = start.name[:40]
             reading.count(f"'{name}:' was taken as text; --role '{name}=...' makes it a speaker", start.line.where)

@@ -21,9 +21,9 @@ TALK = "Anna: Where?\nBo: There.\nAnna: When?\nBo: Then.\n"
     ("kind", "names"),
     [
         (NameKind.role, "Interviewer|INTERVIEWER 2|Q|A|Respondent|the witness|Speaker 1|SPEAKER_00|Participant 3|访谈者|Enquêtrice|Ответ"),
-        (NameKind.name, "Anna|ANNA LIND|Anna Lind|Ek, Bo|Dr. Lind|MR. EK|J. R. Smith|Ludwig van Beethoven|Anna and Bo|THE COURT|P1|I|田中|Мария|O'Brien|Jean-Luc|JUSTICE O’CONNOR|Ana María"),
-        (NameKind.weak, "anna|Older brother|12|subject"),
-        (NameKind.prose, "and he said|My father said|One thing|One more thing|Remember|Note|He asked|well one thing first|It was cold, and|1950 was|Where?|Then he told me|Date|http|said|"),
+        (NameKind.name, "Anna|ANNA LIND|Anna Lind|Ek, Bo|Dr. Lind|MR. EK|J. R. Smith|Ludwig van Beethoven|Anna and Bo|THE COURT|P1|I|田中|Мария|O'Brien|Lisa S. Blatt|Samuel A. Alito, Jr.|Will Smith|Edward Said|WILL|AL|BE|Jean-Luc|JUSTICE O’CONNOR|Ana María"),
+        (NameKind.weak, "anna|Older brother|12|subject|Will"),
+        (NameKind.prose, "and he said|My father said|One thing|One more thing|Remember|Note|He asked|well one thing first|It was cold, and|1950 was|Where?|Then he told me|Now|So|I Said|HE SAID|Date|http|said|"),
     ],
 )  # fmt: skip
 def test_what_looks_like_a_name(kind: NameKind, names: str) -> None:

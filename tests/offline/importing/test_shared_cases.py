@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from elicit_gym.offline.corpora import read_dialogues
 from elicit_gym.offline.importing import import_transcript, import_transcripts
+from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.formats import FORMATS
+from elicit_gym.offline.importing.names import name_key
 from tests.conftest import ROOT
 from tests.offline.importing.reading import kept, outcome, roles, said, times
 
@@ -106,6 +109,40 @@ def test_what_is_said() -> None:
         "gpt": "elicitor",
     }
     assert times(import_transcript(CASES / "text-layouts" / "ms.txt"))[0] == "00:00:03.12"
+
+
+REAL = ROOT.parent / "shared" / "data" / "yield-v1-small1pct"
+WRITTEN = {
+    "colons": "{speaker}: {utterance}\n",
+    "capitals": "{capitals}: {utterance}\n\n",
+    "otter": "{speaker}  {time}  \n{utterance}\n\n",
+    "letters": "{letter}: {utterance}\n",
+    "brackets": "[{time}] {speaker}: {utterance}\n",
+}
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real sample is not on this machine")
+@pytest.mark.parametrize("layout", list(WRITTEN))
+def test_real_interviews_come_back_turn_by_turn(tmp_path: Path, layout: str) -> None:
+    right = total = 0
+    for dialogue in read_dialogues(REAL):
+        path = tmp_path / "t.txt"
+        text = "".join(
+            WRITTEN[layout].format(
+                speaker=turn.speaker, capitals=turn.speaker.upper(), utterance=turn.utterance, time=f"{i // 60}:{i % 60:02}",
+                letter="Q" if turn.role == "elicitor" else "A",
+            )
+            for i, turn in enumerate(dialogue.turns)
+        )  # fmt: skip
+        path.write_text(text, encoding="utf-8")
+        turns = [turn for turn in dialogue.turns if visible(turn.utterance)]
+        read = import_transcript(path).dialogues[0].turns
+        assert [visible(turn.utterance) for turn in read] == [visible(turn.utterance) for turn in turns]
+        if layout != "letters":
+            assert [name_key(turn.speaker) for turn in read] == [name_key(turn.speaker) for turn in turns]
+        right += sum(a.role == b.role for a, b in zip(read, turns, strict=True))
+        total += len(turns)
+    assert right >= (1.0 if layout == "letters" else 0.97) * total
 
 
 def test_ids() -> None:
