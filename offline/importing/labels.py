@@ -16,6 +16,8 @@ __all__ = [
     "Start",
     "accept",
     "bracketed_time",
+    "change_mark",
+    "ends_sentence",
     "parse_colon",
     "parse_header",
     "parse_irc",
@@ -41,6 +43,8 @@ _TITLED = re.compile(
     r"(?:The|Madam) (?:Chairman|Chairwoman|Chair|Clerk|Witness|President|Speaker|Court))\.\s{1,4}(?=[A-Z\"“‘(\[])"
 )
 _AROUND = " \t\xa0*_#>•·-–—|"
+_SENTENCE_ENDS = tuple(".?!…\"”’':)]}>-–—。？！」』；;*_")
+_CHANGE = re.compile(r"[ \t]{0,9}(?:>>+|[-–—‐])[ \t]{0,9}(?=[^\s\d–—‐-])")
 _BRACKETS = {"[": "]", "<": ">", "(": ")", "“": "”", '"': '"', "【": "】"}
 
 
@@ -224,7 +228,9 @@ def accept(starts: Sequence[Start], num_lines: int, forced: Collection[str] = ()
 
     A role's name counts at once, and so do names that the caller gives. Another name counts where it recurs, or where
     it stands once and the layout says so: after a break, or where the sentence before it is at an end. What only
-    might be a name must recur, or every line must have a label. Prose is never a speaker.
+    might be a name must recur, or every line must have a label. Where sentences end before labels, a name that stands
+    in the middle of them, time and again, is the beginning of a line ("may it please the / Court: ..."). Prose is
+    never a speaker.
 
     Args:
         starts: candidates, in order.
@@ -239,14 +245,16 @@ def accept(starts: Sequence[Start], num_lines: int, forced: Collection[str] = ()
     by_time = len(timed) >= 2 and 5 * len(timed) >= 4 * sum(s.kind is not NameKind.prose for s in starts)
     with_time = {start.key for start in timed}
     every_line = num_lines >= 2 and sum(start.kind is not NameKind.prose for start in starts) == num_lines
+    inside = _inside_of_sentences([start for start in starts if start.kind is not NameKind.prose])
     chosen = []
     for start in starts:
         key, kind = start.key, start.kind
-        recurs = counts[key] >= 2
+        recurs = counts[key] >= 2 and key not in inside
+        once = counts[key] == 1 and (start.after_break or start.after_sentence)
         counted = (
             key in forced
             or kind is NameKind.role
-            or (kind is NameKind.name and (recurs or start.after_break or start.after_sentence))
+            or (kind is NameKind.name and (recurs or once or every_line))
             or (kind is NameKind.weak and (recurs or every_line))
         )
         if counted and (key in forced or not by_time or key in with_time):
@@ -256,3 +264,35 @@ def accept(starts: Sequence[Start], num_lines: int, forced: Collection[str] = ()
     # Names that all stand once are those of a short talk, or the headwords of a list: in a talk somebody asks.
     asks = any(mark in start.line.text for start in chosen for mark in "?？؟")
     return chosen if certain or (len(keys) >= 2 and (every_line or asks)) else []
+
+
+def _inside_of_sentences(starts: Sequence[Start]) -> set[str]:
+    """Find the keys that stand in the middle of sentences mostly, in a text where the others do not."""
+    at_end: dict[str, list[bool]] = {}
+    for start in starts:
+        at_end.setdefault(start.key, []).append(start.after_break or start.after_sentence)
+    capitals = {start.key for start in starts if start.name.isupper()}
+    ended, every = sum(map(sum, at_end.values())), len(starts)
+    return {
+        key
+        for key, own in at_end.items()
+        if key not in capitals and 2 * sum(own) < len(own) and 10 * (ended - sum(own)) >= 7 * (every - len(own)) > 0
+    }
+
+
+def ends_sentence(text: str) -> bool:
+    """Say whether a line ends where a sentence does, or is broken off by a dash."""
+    return without_marks(text).endswith(_SENTENCE_ENDS)
+
+
+def change_mark(text: str, *, after_sentence: bool) -> str:
+    """Return the mark at a line's beginning that says that somebody else speaks, "" where there is none.
+
+    ``>>`` always does. A dash does before a capital, where a sentence is at an end: elsewhere it is one of the text's.
+    """
+    found = _CHANGE.match(text, 0, 60)
+    if not found:
+        return ""
+    first = text[found.end()]
+    is_sign = ">" in found[0] or (after_sentence and (first.isupper() or first.lower() == first.upper()))
+    return found[0] if is_sign else ""

@@ -21,7 +21,6 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,60})?\s+([^<>]{1,200})>", re.IGNORECASE)
-_CHANGE = re.compile(r"[ \t]{0,9}(?:>>+|[-–—‐])[ \t]{0,9}(?=[^\s\d])")
 
 
 @dataclass(slots=True)
@@ -146,11 +145,13 @@ def _find_labels(fragments: Sequence[Fragment], forced: Collection[str]) -> None
     for i, fragment in enumerate(fragments):
         if fragment.voice is not None:
             continue
-        if change := _CHANGE.match(fragment.line.text[:40]):
-            fragment.change = change[0]
+        before = fragments[i - 1] if i else None
+        ended = before is None or before.voice is not None or labels.ends_sentence(before.line.text)
+        beside = before is not None and before.cue is fragment.cue and bool(before.change)
+        fragment.change = labels.change_mark(fragment.line.text[:60], after_sentence=ended or beside)
         start = labels.parse_colon(i, fragment.line)
         if start is not None:
-            starts.append(replace(start, after_break=fragment.opens_cue or bool(fragment.change)))
+            starts.append(replace(start, after_break=before is None or bool(fragment.change), after_sentence=ended))
     chosen = labels.accept(starts, sum(f.voice is None for f in fragments), forced)
     if not chosen and any(f.voice for f in fragments):
         known = {name_key(f.voice.name) for f in fragments if f.voice}

@@ -30,9 +30,7 @@ _EXAMINER = re.compile(
     r"(?:FURTHER\s+)?"
     r"(?:BY\s+(?:MR|MS|MRS|DR|THE)\b.{0,40}:?|(?:(?:RE)?(?:DIRECT|CROSS)[- ]?|FURTHER\s+)?EXAMINATION\b.{0,40})"
 )
-_CHANGE = re.compile(r"[ \t]{0,9}(?:>>+|[-–—‐])[ \t]{0,9}(?=[^\s\d-])")
 _Parse = Callable[[int, Line], Start | None]
-_SENTENCE_ENDS = tuple(".?!…\"”’':)]}>-–—。？！」』；;*_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +133,7 @@ def _with_surroundings(start: Start, lines: Sequence[Line]) -> Start:
     if before < 0 or not is_visible(lines[before].text):
         return start
     text = without_marks(lines[before].text)
-    return replace(
-        start, after_break=False, after_sentence=text.endswith(_SENTENCE_ENDS) or bool(labels.time_alone(text))
-    )
+    return replace(start, after_break=False, after_sentence=labels.ends_sentence(text) or bool(labels.time_alone(text)))
 
 
 def _candidates(lines: Sequence[Line], parse: _Parse) -> list[Start]:
@@ -255,9 +251,9 @@ def _turns(turns: Turns, lines: Sequence[Line], found: Found) -> None:
 def _paragraphs(turns: Turns, lines: Sequence[Line]) -> None:
     for i, line in enumerate(lines):
         time, text_at = labels.bracketed_time(line.text)
-        change = _CHANGE.match(line.text, text_at, text_at + 40)
-        if change:
-            text_at = change.end()
+        after_sentence = i == 0 or labels.ends_sentence(lines[i - 1].text) or not is_visible(lines[i - 1].text)
+        change = labels.change_mark(line.text[text_at : text_at + 60], after_sentence=after_sentence)
+        text_at += len(change)
         if is_visible(line.text) and (i == 0 or time or change or not is_visible(lines[i - 1].text)):
             prefix = line.text[:text_at]
             turns.reading.begin(line.unit, None, time=time, prefix=prefix, where=line.where, changes=bool(change))
@@ -301,7 +297,7 @@ def _note_labels_inside(reading: Reading, lines: Sequence[Line], found: Found) -
 
 def _refusal(path: str, lines: Sequence[Line]) -> str:
     first = next((without_marks(line.text) for line in lines if is_visible(line.text)), "")
-    dashes = sum(_CHANGE.match(line.text) is not None for line in lines) > 1
+    dashes = sum(bool(labels.change_mark(line.text[:60], after_sentence=True)) for line in lines) > 1
     twice = ", twice for two who take turns at dashes" if dashes else ""
     starts = [start for start in _candidates(lines, labels.parse_colon) if start.kind is not NameKind.prose]
     listed = ", ".join(repr(name) for name in list(dict.fromkeys(start.name for start in starts))[:5])

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from elicit_gym.offline.importing import import_transcript, import_transcripts
 from elicit_gym.offline.importing.characters import visible
 from elicit_gym.offline.importing.formats import FORMATS
 from elicit_gym.offline.importing.names import name_key
+from elicit_gym.offline.importing.source import Line
+from elicit_gym.offline.importing.text_layouts import read_lines
+from elicit_gym.offline.schema import Dialogue
 from tests.conftest import ROOT
 from tests.offline.importing.reading import kept, outcome, roles, said, times
 
@@ -143,6 +147,42 @@ def test_real_interviews_come_back_turn_by_turn(tmp_path: Path, layout: str) -> 
         right += sum(a.role == b.role for a, b in zip(read, turns, strict=True))
         total += len(turns)
     assert right >= (1.0 if layout == "letters" else 0.97) * total
+
+
+def as_pages(dialogue: Dialogue) -> list[Line]:
+    """Print a dialogue on pages of 45 short lines, with a head and a number."""
+    lines = [
+        line
+        for turn in dialogue.turns
+        for line in textwrap.wrap(f"{turn.speaker}: {' '.join(turn.utterance.split())}", 72, break_on_hyphens=False)
+    ]
+    pages = [["Oral History   1999", *lines[i : i + 45], f"- {i // 45 + 1} -"] for i in range(0, len(lines), 45)]
+    return [Line((n, i), f"page {n + 1}", line, n) for n, page in enumerate(pages) for i, line in enumerate(page)]
+
+
+def as_cues(dialogue: Dialogue) -> str:
+    """Write a dialogue as subtitles of two short lines, the name where somebody begins to speak."""
+    cues = []
+    for turn in dialogue.turns:
+        lines = textwrap.wrap(turn.utterance, 40) or [""]
+        for i in range(0, len(lines), 2):
+            cues.append((f"{turn.speaker}: " if i == 0 else "") + "\n".join(lines[i : i + 2]))
+    times = [f"{i // 60:02}:{i % 60:02}:00.000 --> {i // 60:02}:{i % 60:02}:01.000" for i in range(len(cues))]
+    return "WEBVTT\n\n" + "\n\n".join(f"{time}\n{cue}" for time, cue in zip(times, cues, strict=True)) + "\n"
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real sample is not on this machine")
+def test_real_interviews_come_back_from_pages_and_subtitles(tmp_path: Path) -> None:
+    for dialogue in read_dialogues(REAL):
+        turns = [
+            (name_key(turn.speaker), visible(turn.utterance)) for turn in dialogue.turns if visible(turn.utterance)
+        ]
+        pages = read_lines(as_pages(dialogue), "pages", wrapped=True)
+        assert [(name_key(s.speaker or ""), visible(s.text)) for s in pages.segments] == turns
+        path = tmp_path / "t.vtt"
+        path.write_text(as_cues(dialogue), encoding="utf-8")
+        read = import_transcript(path).dialogues[0].turns
+        assert [(name_key(turn.speaker), visible(turn.utterance)) for turn in read] == turns
 
 
 def test_ids() -> None:

@@ -80,6 +80,17 @@ def test_dashes_are_the_two_speakers_in_turn(tmp_path: Path) -> None:
     assert said(three)[3:] == [("(unknown)", "And then?"), ("(unknown)", "I left.")]
 
 
+def test_lines_that_only_look_like_labels_or_changes(tmp_path: Path) -> None:
+    text = cues(
+        "ANNA: Mr. Justice, may it please the", "Court: we ask.", "BO: Why?", "ANNA: As the", "Court: said,", "-- that is,",
+        "- so to say.", "BO: Hm. It was -5", "-6 degrees.",
+    )  # fmt: skip
+    assert said(read(tmp_path, "t.srt", text)) == [
+        ("ANNA", "Mr. Justice, may it please the Court: we ask."), ("BO", "Why?"), ("ANNA", "As the Court: said, -- that is, - so to say."),
+        ("BO", "Hm. It was -5 -6 degrees."),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", ["srt", "vtt", "txt"])
 def test_a_file_that_names_nobody_is_refused_and_can_be_named(tmp_path: Path, kind: str) -> None:
     text = cues(
