@@ -3,13 +3,12 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
-from elicit_gym.json_files import parse_lines
+from elicit_gym.files import FileLimits, check_archive, decode_text, read_entry
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_dialogue
 
@@ -20,6 +19,7 @@ REVISION = "ab79558015c643fe7b3091d72dd18b311dd067e7"
 DATA_VARIABLE = "ELICIT_GYM_DATA"
 SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
 SPLITS = ("train", "dev", "test")
+ARCHIVE_LIMITS = FileLimits(total=8_000_000_000, entry=2_000_000_000)
 
 
 class CorpusError(StorageError, ValueError):
@@ -105,15 +105,18 @@ def _contents(file: Path, parents: Sequence[str]) -> Iterator[Source]:
     try:
         if file.suffix == ".zip":
             with ZipFile(file) as archive:
+                check_archive(archive, str(file), ARCHIVE_LIMITS)
                 for name in sorted(archive.namelist()):
                     if name.endswith((".json", ".jsonl")) and not _is_windowed(name) and "__MACOSX" not in name:
                         inside = (*parents, file.stem, *name.split("/")[:-1])
-                        yield f"{file}/{name}", _split_of(inside), archive.read(name)
+                        yield f"{file}/{name}", _split_of(inside), read_entry(archive, name, str(file), ARCHIVE_LIMITS)
         else:
             yield str(file), _split_of(parents), file.read_bytes()
     except OSError as error:
         yield str(file), None, f"Reading {file}: expected a file, got {error.strerror}. Check the path."
-    except BadZipFile as error:
+    except SettingError as error:
+        yield str(file), None, str(error)
+    except (BadZipFile, NotImplementedError, ValueError) as error:
         yield str(file), None, f"Reading {file}: expected a zip archive, got {error}. Download it again."
 
 
@@ -128,14 +131,23 @@ def _split_of(parents: Sequence[str]) -> str | None:
 
 def _rows(name: str, data: bytes) -> tuple[list[tuple[str, Any]], list[str]]:
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        problems: list[str] = []
-        rows = [(f"{name}:{number}", row) for number, row in parse_lines(BytesIO(data), name, problems=problems)]
-        if rows:
-            return rows, problems
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return [], [f"{name}:{line}: expected a JSON list or JSON lines, got text that does not parse ({error})."]
+        text, _ = decode_text(data, name)
+    except SettingError as error:
+        return [], [str(error)]
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        return [], [f"Reading {name}: expected a JSON list or JSON lines, got one too deep. Fix the file."]
+    except ValueError:
+        rows: list[tuple[str, Any]] = []
+        problems = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                try:
+                    rows.append((f"{name}:{number}", json.loads(line)))
+                except (ValueError, RecursionError) as error:
+                    problems.append(f"{name}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
+        return rows, problems[:1] if not rows else problems
     values = value if isinstance(value, list) else [value]
     return [(f"{name}: dialogue {i}", row) for i, row in enumerate(values)], []
 

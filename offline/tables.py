@@ -1,15 +1,13 @@
-"""Tables of corpora, windows and imports for the terminal."""
+"""Tables of corpora and windows for the terminal."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from elicit_gym.offline.importing import ImportedTranscript
 from elicit_gym.reporting.terminal import Column, print_table, print_text
 
-__all__ = ["print_corpus_statistics", "print_import_review", "print_window_statistics"]
+__all__ = ["print_corpus_statistics", "print_window_statistics"]
 
 
 def _columns(left: Sequence[str], right: Sequence[str]) -> tuple[Column, ...]:
@@ -69,29 +67,3 @@ def print_window_statistics(stats: Mapping[str, Any], reward: str, console: Cons
     print_text(
         "By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".", console
     )
-
-
-def print_import_review(imported: Sequence[tuple[Path, ImportedTranscript]], console: Console | None = None) -> None:
-    """Print what was guessed for each speaker, and the characters in and out."""
-    print_table(
-        "Speakers and roles",
-        _columns(("file", "speaker", "role", "from"), ("turns", "words", "with questions")),
-        [
-            (
-                path.name,
-                row["speaker"],
-                row["role"],
-                row["from"],
-                f"{row['turns']:,}",
-                f"{row['words']:,}",
-                row["turns_with_questions"],
-            )
-            for path, transcript in imported
-            for row in transcript.review
-        ],
-        console=console,
-    )
-    for path, transcript in imported:
-        print_text(
-            f"{path.name}: {transcript.characters_in:,} characters in, {transcript.characters_out:,} out.", console
-        )

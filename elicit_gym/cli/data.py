@@ -88,7 +88,10 @@ def stats_command(
 @data_app.command("import", cls=Command)
 def import_command(
     files: Annotated[
-        list[Path], typer.Argument(help="Import these transcripts, as txt, vtt, srt, csv, json, jsonl, docx or pdf.")
+        list[Path],
+        typer.Argument(
+            help="Import transcripts, or folders of them: txt, md, docx, pdf, vtt, srt, csv, tsv, json, jsonl, cha."
+        ),
     ],
     out: Annotated[Path, o.out_option("The dialogues become a JSON lines file.")],
     role: Annotated[
@@ -97,28 +100,50 @@ def import_command(
             "--role", help="Give a speaker a role that is guessed otherwise: SPEAKER=elicitor or SPEAKER=respondent."
         ),
     ] = None,
+    speaker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--speaker", help="Name who speaks where a file names nobody; give it twice for two who take turns."
+        ),
+    ] = None,
     as_domain: Annotated[str, typer.Option("--as-domain", help="Write this domain into the dialogues.")] = "imported",
     licence: Annotated[
         str | None, typer.Option("--licence", help="Write this licence into the dialogues, for example 'CC BY 4.0'.")
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="Read text files that are not Unicode in this encoding.")
+    ] = None,
+    max_mb: Annotated[
+        float,
+        typer.Option(
+            "--max-mb",
+            min=0.001,
+            help="Refuse texts larger than this many megabytes; Word and PDF may be eight times that.",
+        ),
+    ] = 32,
 ) -> None:
-    """Turn transcripts into dialogues, and show what was guessed for you to review."""
-    from elicit_gym.offline.import_files import import_transcripts, write_dialogues
-    from elicit_gym.offline.tables import print_import_review
+    """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
+    from elicit_gym.files import FileLimits
+    from elicit_gym.offline.importing import import_transcripts, transcript_files, write_transcripts
+    from elicit_gym.offline.importing.report import print_import_review
 
     roles: dict[str, str] = {}
     for entry in role or ():
-        speaker, mark, value = entry.rpartition("=")
+        name, mark, value = entry.rpartition("=")
         if not mark:
             raise SettingError(f"Importing: expected --role SPEAKER=elicitor or SPEAKER=respondent, got {entry!r}.")
-        roles[speaker] = value
-    imported = import_transcripts(files, roles=roles, domain=as_domain, licence=licence)
-    print_import_review(list(zip(files, imported, strict=True)))
-    write_dialogues((transcript.dialogue for transcript in imported), out)
-    lost = sum(t.characters_in - t.characters_out for t in imported)
-    if lost:
-        raise SettingError(f"Importing: expected every character kept, {lost} are missing. Please report the file.")
-    typer.echo(f"{out}: {len(imported)} dialogues. Check the roles above; give --role where a guess is wrong.")
+        roles[name] = value
+    found, others = transcript_files(files)
+    if not found:
+        raise SettingError(
+            f"Importing: expected transcripts in {', '.join(map(str, files))}, got none. Check the path."
+        )
+    imported = import_transcripts(
+        found, roles=roles, speakers=speaker or (), domain=as_domain, licence=licence, encoding=encoding,
+        limits=FileLimits.of_megabytes(max_mb),
+    )  # fmt: skip
+    write_transcripts(imported, out)
+    print_import_review(imported, out=out, others=others)
 
 
 @data_app.command("build", cls=Command)

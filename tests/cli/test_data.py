@@ -55,13 +55,40 @@ def test_stats_build_and_export(tmp_path: Path) -> None:
 
 def test_import(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("X: Who?\nY: Me.\nX: Why?\nY: Because.\n", encoding="utf-8")
-    done = run("import", "a.txt", "--out", "mine.jsonl", "--role", "Y=respondent", cwd=tmp_path)
+    done = run("import", "a.txt", "--out", "mine.jsonl", "--role", "y=respondent", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "guessed: asks the largest share of questions" in done.stdout
-    assert "19 characters in, 19 out" in done.stdout
+    assert "a.txt: Name: text, utf-8. 27 characters: 19 of text, 4 of names and times, 4 of their marks" in done.stdout
     assert run("validate", "mine.jsonl", cwd=tmp_path).returncode == 0
     stats = run("stats", "mine", "--path", "mine.jsonl", "--reward", "reply_length", cwd=tmp_path)
     assert stats.returncode == 0, stats.stderr
+
+
+def test_import_of_folders_and_for_any_terminal(tmp_path: Path) -> None:
+    (tmp_path / "talks" / "more").mkdir(parents=True)
+    (tmp_path / "talks" / "שיחה.txt").write_text("מראיין: איפה?\nמרואיין: כאן.\n", encoding="utf-8")
+    (tmp_path / "talks" / "more" / "b.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwhere\n", encoding="utf-8")
+    (tmp_path / "talks" / "sound.mp3").write_bytes(b"x")
+    refused = run("import", "talks", "--out", "o.jsonl", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "give --speaker NAME" in refused.stderr
+    assert not (tmp_path / "o.jsonl").exists()
+    done = run("import", "talks", "--out", "o.jsonl", "--speaker", "Bo", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "sound.mp3" in done.stdout
+    assert "o.jsonl: 2 dialogues" in done.stdout
+    rows = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["dialogue_id"] for row in rows] == ["b", "שיחה"]
+
+
+def test_import_keeps_the_old_output_until_all_is_well(tmp_path: Path) -> None:
+    (tmp_path / "o.jsonl").write_text("old\n", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("X: Who?\nY: Me.\n", encoding="utf-8")
+    for arguments in (["a.txt", "nowhere.txt"], ["a.txt", "--role", "Z=elicitor"], ["a.txt", "--encoding", "none"]):
+        assert run("import", *arguments, "--out", "o.jsonl", cwd=tmp_path).returncode == 2
+    assert run("import", "a.txt", "--out", "a.txt", cwd=tmp_path).returncode == 2
+    assert (tmp_path / "o.jsonl").read_text(encoding="utf-8") == "old\n"
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8").startswith("X: Who?")
 
 
 @pytest.mark.parametrize(
