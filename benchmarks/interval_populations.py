@@ -192,10 +192,11 @@ def cases() -> dict[str, Case]:
     returns = baseline_returns()
     some, _, _ = _openings(returns["ask-one"], returns["adaptive"])
     pairs, _, _ = _openings(
-        returns["adaptive"] - returns["ask-one"], returns["ask-one"] - returns["ask-many"],
-        returns["oracle"] - returns["adaptive"],
+        returns["adaptive"] - returns["ask-one"], returns["oracle"] - returns["adaptive"],
+        returns["oracle"] - returns["ask-one"],
     )  # fmt: skip
     two_values, values, chance = _openings(returns["ask-many"])
+    less, gaps, _ = _openings(returns["ask-one"] - returns["ask-many"])
     found = {
         "mean: returns of ask-one or adaptive": Case("mean", some, 0.0, True),
         "mean: normal": Case("mean", _windows(_normal), 0.0, True),
@@ -204,7 +205,8 @@ def cases() -> dict[str, Case]:
         "mean: heavy tail, returns-to-go": Case("mean", _windows(_heavy), 1.0),
         "mean: seven interviews in eight have 0": Case("mean", _windows(_rare), 0.45),
         "mean: returns of ask-many, 0 or 1": Case("mean", two_values, _mean(values, chance)),
-        "difference: returns, three pairs of baselines": Case("difference", pairs, 0.0, True),
+        "difference: returns, pairs of ask-one, adaptive, oracle": Case("difference", pairs, 0.0, True),
+        "difference: returns, ask-one less ask-many": Case("difference", less, _mean(gaps, chance)),
         "difference: normal": Case("difference", _windows(_apart), 0.0, True),
         "difference: skewed, lengths": Case("difference", _windows(_as_long), 0.0, True),
         "difference: skewed, twice as long": Case("difference", _windows(_longer), 1.0, True),

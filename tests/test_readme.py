@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from elicit_gym.evaluation.page import format_estimate
+from elicit_gym.evaluation.statistics import Estimate
 
 from tests.conftest import ROOT
 
+PILOT_COLUMNS = (("perplexity", 1), ("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
+CLUSTERS = ("7", "10", "20", "40")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
 
@@ -44,6 +48,7 @@ def test_numbers_are_read_from_the_results() -> None:
     training = results["train_throughput"]
     pilot, evaluation = results["yield_pilot"], results["evaluation_throughput"]
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
+    coverage = results["interval_coverage"]
     scored = evaluation["perplexity"]
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
@@ -61,13 +66,24 @@ def test_numbers_are_read_from_the_results() -> None:
         f"{scored['ours_of_package_as_shipped']}× / {scored['ours_of_package_loop']}×; "
         f"{evaluation['progression']['ours_of_package']}×",
         *(
-            f"{pilot['tables'][metric][row]['all']['value']:.{digits}f} ["
-            for metric, digits in (("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
-            for row in ("real", "prompted", "SFT", "AWR")
+            format_estimate(Estimate(**pilot["tables"][metric][row]["all"]), digits)
+            for metric, digits in PILOT_COLUMNS
+            for row in ("real", "base", "prompted", "SFT", "AWR")
+            if row in pilot["tables"][metric]
         ),
         *(
-            f"{pilot['infoquest']['policies'][row]['return']['value']:.2f}"
+            format_estimate(Estimate(**pilot["infoquest"]["policies"][row]["return"]))
             for row in ("base", "prompted", "SFT", "AWR")
+        ),
+        *(
+            f"{row['value']:.2f}× [{row['low']:.2f}, {row['high']:.2f}]"
+            for row in pilot["differences"]
+            if (row["first"], row["metric"]) == ("base", "perplexity_ratio") and row["second"] in ("SFT", "AWR")
+        ),
+        f"{len(coverage['required'])} populations",
+        *(
+            " / ".join("{:.3f}–{:.3f}".format(*coverage["least_and_most_where_required"][k][m]) for k in CLUSTERS)
+            for m in ("package", "percentile")
         ),
         f"{grpo['conversations_a_step']} conversations | {grpo['seconds_a_step']} |",
         f"| {peers['steps_per_second']['elicit_gym']:,} / ",

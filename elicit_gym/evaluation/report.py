@@ -17,7 +17,7 @@ __all__ = ["write_report"]
 
 _CAPTIONS = {
     "cumulative_reward": "Average cumulative reward over the turns, with 95 % intervals over opening messages "
-    "(InfoQuest, Figure 3).",
+    "(InfoQuest, Figure 3). Where all of those are alike, the band is what the rule of three leaves open.",
     "worst_quarter": "The same for the 25 % of episodes with the lowest return (InfoQuest, Figure 4). No band: no "
     "interval, since the worst are all alike or there are fewer than five opening messages.",
     "best_lengths": "How long the best 25 % of episodes are, shorter ones first among equals (InfoQuest, Figure 5).",

@@ -152,7 +152,7 @@ def jackknife_error(statistic: Statistic, num_clusters: int) -> tuple[float, flo
     (`benchmarks/interval_coverage.py`).
 
     References:
-        Davidson and MacKinnon (1993), "Estimation and inference in econometrics", 16.3. MacKinnon, Nielsen and Webb
+        Davidson and MacKinnon (1993), "Estimation and inference in econometrics". MacKinnon, Nielsen and Webb
         (2023), "Fast and reliable jackknife and bootstrap methods for cluster-robust inference".
     """
     value = float(statistic(np.full((1, num_clusters), 1 / num_clusters))[0][0])
@@ -173,7 +173,8 @@ def studentised_interval(
 
     Weights come from the beta bootstrap, under which no resample loses a cluster: the ordinary bootstrap-t has infinite
     ends as soon as a few clusters are alike. What remains of that is bounded: no end lies further from the value than
-    `max_stretch` times Student's.
+    `max_stretch` times Student's. Skewed values seldom come so far; where nearly all clusters are alike, the bound keeps
+    the interval near what the number of those that differ allows.
 
     Args:
         statistic: of weights over clusters.
@@ -182,7 +183,7 @@ def studentised_interval(
 
     References:
         Owen (2025), "Better bootstrap t confidence intervals for the mean". Hall (1992), "The bootstrap and Edgeworth
-        expansion", 3.6.
+        expansion".
     """
     from scipy.stats import t as student
 

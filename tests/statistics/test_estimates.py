@@ -58,7 +58,7 @@ def test_the_interval_respects_clusters() -> None:
         "mean: returns of ask-one or adaptive",
         "mean: normal",
         "mean: skewed, lengths of utterances",
-        "difference: returns, three pairs of baselines",
+        "difference: returns, pairs of ask-one, adaptive, oracle",
         "ratio: turn lengths",
     ],
 )

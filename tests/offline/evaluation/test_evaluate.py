@@ -9,15 +9,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from benchmarks.common import RESULTS
+from benchmarks.yield_pilot import interview_means, restate
 from elicit_gym.agents import load_policy
+from elicit_gym.agents.local_model import LocalPolicy
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import OfflineDataset, load_corpus, load_dataset
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.evaluation.answers import evaluation_manifest
-from elicit_gym.offline.evaluation.estimates import METRICS
+from elicit_gym.offline.evaluation.estimates import METRICS, by_domain
 from elicit_gym.offline.evaluation.evaluate import evaluate_yield
-from elicit_gym.offline.evaluation.metrics import load_encoder
+from elicit_gym.offline.evaluation.metrics import (
+    load_encoder,
+)
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.evaluation.tables import print_yield_evaluation
 from elicit_gym.types import ChatHistory, Message
@@ -96,6 +101,32 @@ def test_the_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         assert "cannot be significant with 4 interviews" in told
         assert "no interval: 4 interviews" in told
         assert "nan" not in re.sub(r"base64,[^\"]+|octet-stream[^<]+", "", told).lower().split()
+
+
+def test_the_pilot_s_tables_are_made_of_what_its_result_keeps() -> None:
+    saved = json.loads((RESULTS / "yield_pilot.json").read_text(encoding="utf-8"))
+    found = restate(saved["interviews"], saved["control_interviews"]).to_row()
+    assert list(found["tables"]) == list(saved["tables"])
+    for metric, rows in saved["tables"].items():
+        assert list(found["tables"][metric]) == list(rows)
+        for name, cells in rows.items():
+            for domain, cell in cells.items():
+                assert found["tables"][metric][name][domain] == pytest.approx(cell), (metric, name, domain)
+    assert [row["test_reason"] for row in found["differences"]] == ["cannot be significant with 7 interviews"] * 30
+
+
+def test_the_kept_means_of_interviews_give_the_same_tables() -> None:
+    rng = np.random.default_rng(0)
+    windows = list(load_dataset("sample/all-v1", split="train", reward="reply_length").windows())
+    clusters, domains = [w.episode_id for w in windows], [w.domain for w in windows]
+    lengths, ratios = rng.gamma(2, 5, len(windows)), rng.random((len(windows), 4)) + 0.5
+    lengths[3] = np.nan
+    numbers = {"response_length": lengths, "turn_length_ratio": ratios}
+    kept = interview_means({"real": numbers, "p": numbers}, windows)
+    again = restate(kept, interview_means({"shuffled": numbers}, windows))
+    for metric, values in numbers.items():
+        for domain, estimate in by_domain(metric, values, domains, clusters).items():
+            assert again.tables[metric]["p"][domain].to_row() == pytest.approx(estimate.to_row())
 
 
 def test_what_cannot_be_evaluated() -> None:
