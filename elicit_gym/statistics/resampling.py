@@ -173,8 +173,8 @@ def studentised_interval(
 
     Weights come from the beta bootstrap, under which no resample loses a cluster: the ordinary bootstrap-t has infinite
     ends as soon as a few clusters are alike. What remains of that is bounded: no end lies further from the value than
-    `max_stretch` times Student's. Skewed values seldom come so far; where nearly all clusters are alike, the bound keeps
-    the interval near what the number of those that differ allows.
+    `max_stretch` times Student's. Skewed values seldom come so far; where nearly all clusters are alike, the bound
+    keeps the interval near what the number of those that differ allows.
 
     Args:
         statistic: of weights over clusters.

@@ -12,7 +12,6 @@ from rich.console import Console
 from benchmarks.common import RESULTS
 from benchmarks.yield_pilot import interview_means, restate
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.local_model import LocalPolicy
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import OfflineDataset, load_corpus, load_dataset
