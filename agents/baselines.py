@@ -5,16 +5,14 @@ environment: it holds only if asking pays, one question at a time pays more, and
 """
 
 import re
-from collections.abc import Callable
 from random import Random
 from typing import Literal
 
 from elicit_gym.errors import PolicyFailure
-from elicit_gym.policy import Policy
 from elicit_gym.text import content_stems
 from elicit_gym.types import ChatHistory, Scenario
 
-__all__ = ["BASELINES", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
+__all__ = ["Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
 
 QUESTION_BANK = (
     "What exactly would you like to have at the end of this?",
@@ -193,9 +191,3 @@ class Oracle:
         if fact_id == "goal":
             return "What do you want to achieve?"
         return f"What can you tell me about this: {self._scenario.fact(fact_id).statement}?"
-
-
-BASELINES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (Adaptive, AskMany, AskOne, Naive, Oracle, RandomQuestions)
-}
-"""Every baseline by name."""

@@ -28,14 +28,21 @@ def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]
 def read_config(folder: Path) -> dict[str, Any]:
     """Read the config of a policy's folder.
 
+    What it says is text: nothing in it is imported or called.
+
     Raises:
-        SettingError: there is none.
+        SettingError: there is none, or it is no JSON object with the name of a base model.
     """
     path = folder / CONFIG
     try:
-        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingError(
             f"Loading {folder}: expected a checkpoint with {CONFIG}, got none that can be read."
         ) from error
+    if not isinstance(config, dict) or not isinstance(config.get("base_model"), str):
+        raise SettingError(
+            f"Loading {path}: expected a JSON object with the text 'base_model', got {str(config)[:60]!r}. "
+            "Is it the folder of a trained policy?"
+        )
     return config

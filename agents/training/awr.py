@@ -11,7 +11,7 @@ from elicit_gym.agents.policy_folder import read_config, save_policy
 from elicit_gym.agents.training.checkpoint import latest_checkpoint, load_training_state, write_checkpoint
 from elicit_gym.agents.training.data import encode_windows, iterate, length_grouped
 from elicit_gym.agents.training.losses import advantage_weights, policy_loss, value_loss
-from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import TrainingSettings, lora_config, set_checkpointing
 from elicit_gym.agents.training.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
@@ -90,6 +90,7 @@ def train_awr(
 
     Raises:
         SettingError: there are no windows, their returns are all alike, or one is longer than the model's context.
+        ManifestMismatchError: `resume` is on, and the training in `out` was begun with something else.
         MissingExtraError: the extra ``train`` is not installed.
 
     References:
@@ -109,13 +110,11 @@ def train_awr(
     encoded = encode_windows(train, tokenizer, max_length=context_length(model))
     encoded_dev = encode_windows(dev, tokenizer, max_length=context_length(model)) if dev else []
     mean, deviation = _scale([value for _, value in encoded], config)
-    manifest = training_manifest("awr" if config.weighted else "sft", model, config, train, dev)
+    manifest = training_manifest("awr" if config.weighted else "sft", model, config, train=train, dev=dev)
     accelerator = Accelerator(
         mixed_precision="bf16" if config.bf16 else "no", gradient_accumulation_steps=config.accumulation
     )
-    if accelerator.is_main_process:
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(out / MANIFEST, manifest)
+    keep_manifest(manifest, out, resume=resume, write=accelerator.is_main_process)
     set_seed(config.seed)
     checkpoint_layers = set_checkpointing(model, config)
     module: Any = PolicyAndValue(_with_lora(model, config), config.value_input)

@@ -7,11 +7,11 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.registration import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
-DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 
 
 def _seats(
@@ -34,15 +34,16 @@ def _seats(
 
 def compare_command(
     policies: Annotated[
-        list[str] | None, typer.Argument(help="Baselines, litellm:MODEL or module:Class; all baselines by default.")
+        list[str] | None,
+        typer.Argument(help="Baselines, litellm:MODEL or module:Class; all baselines by default."),
     ] = None,
     env: o.EnvOption = DEFAULT_ENV,
-    scenarios: o.ScenariosOption = "bundled",
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
     concurrency: o.ConcurrencyOption = 1,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the run; the next elicit-gym-runs/NNN by default.")
     ] = None,
@@ -85,7 +86,7 @@ def compare_command(
     }
     loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
     if dry_run:
-        _estimate(loaded, env, kwargs, repeats, max_turns)
+        _estimate(loaded, env, kwargs, repeats)
         return
     folder = o.next_folder(out)
     budget = budget_usd is not None or budget_tokens is not None
@@ -114,25 +115,26 @@ def compare_command(
         )
     print_comparison(comparison)
     print_usage(comparison.usage)
-    if comparison.manifest["stopped"]:
-        typer.echo(f"Stopped early: {comparison.manifest['stopped']} Go on with: --resume --out {folder}", err=True)
+    if comparison.manifest.stopped:
+        typer.echo(f"Stopped early: {comparison.manifest.stopped} Go on with: --resume --out {folder}", err=True)
     typer.echo(f"\nReport: {folder / 'report.html'}")
 
 
-def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int, max_turns: int) -> None:
+def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
     from elicit_gym.evaluation.tables import print_usage
     from elicit_gym.evaluation.usage import estimate_usage
     from elicit_gym.llm.litellm_transport import price_usd
+    from elicit_gym.parts import model_name
     from elicit_gym.rollout.units import sample_environment
 
     sample = sample_environment(env, kwargs)
     rows = estimate_usage(
         sample.scenarios,
         repeats=repeats,
-        max_turns=max_turns,
+        max_turns=sample.max_turns,
         user_simulator=sample.user_simulator,
         judge=sample.judge,
-        policy_models={policy.name: getattr(getattr(policy, "model", None), "name", "") for policy in policies},
+        policy_models={policy.name: model_name(policy) for policy in policies},
         price=price_usd,
     )
     if not rows:
@@ -143,24 +145,33 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
 
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Folders of saved runs.")],
+    scenarios: Annotated[
+        str | None, typer.Option("--scenarios", help="Where the runs' scenarios are; looked up by name by default.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("elicit-gym-report"),
 ) -> None:
     """Compare the policies of saved runs; runs made with different settings are refused."""
     from elicit_gym.evaluation.compare import compare_runs
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
-    comparison = compare_runs(runs)
+    comparison = compare_runs(runs, scenarios)
     path = comparison.save(out)
     print_comparison(comparison)
     print_usage(comparison.usage)
+    if not comparison.scenarios:
+        typer.echo(
+            f"Without checklists: the scenarios ({comparison.manifest.scenarios.source}) are not looked for where a "
+            "file says that they are. Name their source with --scenarios.",
+            err=True,
+        )
     typer.echo(f"\nReport: {path}")
 
 
 def rejudge_command(
     run: Annotated[Path, typer.Argument(help="Folder of a saved run, or a published chats-*.jsonl file.")],
-    judge: Annotated[str, typer.Option("--judge", help="scripted, embedding or llm.")] = "scripted",
+    judge: Annotated[str, typer.Option("--judge", help="scripted, embedding, llm or module:Class.")] = "scripted",
     scenarios: Annotated[
-        str | None, typer.Option("--scenarios", help="Where the scenarios are; the run's own by default.")
+        str | None, typer.Option("--scenarios", help="Where the run's scenarios are; looked up by name by default.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for a report under the new judge.")] = None,
     judge_model: o.JudgeModelOption = None,
@@ -182,7 +193,7 @@ def rejudge_command(
 
     loaded = load_any_run(run, scenarios)
     seat = o.seat_kwargs(
-        "judge", judge, env="", model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
+        "judge", judge, env=None, model=judge_model, api_base=judge_api_base, max_tokens=max_tokens, prompts=prompts
     )
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with (
@@ -207,12 +218,12 @@ def rejudge_command(
 def noise_floor_command(
     policy: Annotated[str, typer.Argument(help="A baseline, or module:Class.")],
     env: o.EnvOption = DEFAULT_ENV,
-    scenarios: o.ScenariosOption = "bundled",
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
     concurrency: o.ConcurrencyOption = 1,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
 ) -> None:
     """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
     from elicit_gym.agents import load_policy

@@ -1,5 +1,6 @@
 """Options that several commands share, and what they turn into."""
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
+from elicit_gym.registration import environment_defaults
+from elicit_gym.registry import REGISTRIES
 from elicit_gym.rollout.workers import Killed
 
 __all__ = [
@@ -62,17 +65,22 @@ AddressOption = Annotated[
     typer.Option(help="Of the Ray cluster, auto for this machine's; one is started without.", rich_help_panel=_CLUSTER),
 ]
 GpusOption = Annotated[float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_CLUSTER)]
-EnvOption = Annotated[str, typer.Option("--env", help="Environment id.")]
+EnvOption = Annotated[str, typer.Option("--env", help="Environment id, or module:Class for your own.")]
 ScenariosOption = Annotated[
-    str, typer.Option("--scenarios", help="'bundled', 'infoquest', a JSON lines file, or a folder.")
-]
+    str | None,
+    typer.Option("--scenarios", help="'bundled', 'infoquest', a JSON lines file, or a folder; the environment's own "
+                 "by default."),
+]  # fmt: skip
 SplitOption = Annotated[str | None, typer.Option("--split", help="train or test; all by default.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Base seed.")]
 RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Episodes for each scenario.")]
 ConcurrencyOption = Annotated[
     int, typer.Option("--concurrency", min=1, help="Threads; the records do not depend on it.")
 ]
-TurnsOption = Annotated[int, typer.Option("--max-turns", min=1, help="Messages that the agent may send.")]
+TurnsOption = Annotated[
+    int | None,
+    typer.Option("--max-turns", min=1, help="Messages that the agent may send; the environment's own by default."),
+]
 
 _MODELS = "Models"
 DataOption = Annotated[
@@ -96,12 +104,14 @@ MaxTokensOption = Annotated[
     int | None, typer.Option(min=1, help="Longest answer, in any seat.", rich_help_panel=_MODELS)
 ]
 UserOption = Annotated[
-    str | None, typer.Option("--user", help="User simulator: scripted or llm.", rich_help_panel=_MODELS)
+    str | None,
+    typer.Option("--user", help="User simulator: scripted, llm or module:Class.", rich_help_panel=_MODELS),
 ]
 UserModelOption = Annotated[str | None, typer.Option(help="Model that plays the user.", rich_help_panel=_MODELS)]
 UserApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
 JudgeOption = Annotated[
-    str | None, typer.Option("--judge", help="Judge: scripted, embedding or llm.", rich_help_panel=_MODELS)
+    str | None,
+    typer.Option("--judge", help="Judge: scripted, embedding, llm or module:Class.", rich_help_panel=_MODELS),
 ]
 JudgeModelOption = Annotated[str | None, typer.Option(help="Model that judges.", rich_help_panel=_MODELS)]
 JudgeApiBaseOption = Annotated[str | None, typer.Option(help="Server for it.", rich_help_panel=_MODELS)]
@@ -136,23 +146,19 @@ def stoppable(advice: str) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def env_kwargs(scenarios: str, split: str | None, max_turns: int) -> dict[str, Any]:
-    """Keep to what differs from the defaults, so that manifests stay short and comparable."""
-    kwargs: dict[str, Any] = {}
-    if scenarios != "bundled":
-        kwargs["scenarios"] = str(Path(scenarios).resolve()) if Path(scenarios).exists() else scenarios
-    if split is not None:
-        kwargs["split"] = split
-    if max_turns != 10:
-        kwargs["max_turns"] = max_turns
-    return kwargs
+def env_kwargs(scenarios: str | None, split: str | None, max_turns: int | None) -> dict[str, Any]:
+    """Return the options of the environment that were given; all others are the environment's own."""
+    if scenarios is not None and Path(scenarios).exists():
+        scenarios = str(Path(scenarios).resolve())
+    given = {"scenarios": scenarios, "split": split, "max_turns": max_turns}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def seat_kwargs(
     seat: str,
     name: str | None,
     *,
-    env: str,
+    env: str | None,
     model: str | None,
     api_base: str | None,
     max_tokens: int | None,
@@ -160,27 +166,39 @@ def seat_kwargs(
 ) -> dict[str, Any]:
     """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
 
+    Args:
+        seat: of the environment.
+        name: who takes it; None for whoever the environment has there.
+        env: its id; None where there is no environment.
+        model: for this seat.
+        api_base: likewise.
+        max_tokens: for every seat that takes it.
+        prompts: likewise.
+
     Raises:
         SettingError: a model is named for a seat that holds none.
     """
+    own = environment_defaults(env) if env is not None else {}
+    who = name or own[seat]
+    taken = inspect.signature(REGISTRIES[seat.replace("_", " ")].factory(who)).parameters
+    # Whatever else a maker of models takes, it hands on to `make_chat_model`.
+    anything = "model" in taken and any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+    if (model and "model" not in taken) or (api_base and not anything and "api_base" not in taken):
+        raise SettingError(
+            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {who!r}. "
+            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
+        )
     given = {
         "model": model,
         "api_base": api_base,
         "max_tokens": max_tokens,
         "prompts": str(prompts.resolve()) if prompts else None,
     }
-    holds_model = name == "llm" or (name is None and env.endswith("InfoQuestLLM-v0"))
-    kwargs = {key: value for key, value in given.items() if value is not None} if holds_model else {}
-    if name == "embedding" and model:
-        kwargs = {"model": model}
-    elif not holds_model and (model or api_base):
-        raise SettingError(
-            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {name or 'scripted'!r}. "
-            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
-        )
+    fits = {key: value for key, value in given.items() if value is not None and (key in taken or anything)}
     made: dict[str, Any] = {seat: name} if name is not None else {}
-    if kwargs:
-        made[f"{seat}_kwargs"] = kwargs
+    if fits:
+        before = own.get(f"{seat}_kwargs") if name is None else None
+        made[f"{seat}_kwargs"] = {**(before or {}), **fits}
     return made
 
 

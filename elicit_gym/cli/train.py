@@ -7,6 +7,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.registration import DEFAULT_ENV
 
 __all__ = ["train_app"]
 
@@ -139,14 +140,26 @@ def awr_command(
     typer.echo(f"Policy: {out / 'best'}")
 
 
+def _for_training(env: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keep the test scenarios out of training, where nobody chose a split and the environment draws from all."""
+    from elicit_gym.rollout.units import sample_environment
+
+    drawn = sample_environment(env, kwargs)
+    if drawn.describe_scenarios().split is None and any(scenario.split == "train" for scenario in drawn.scenarios):
+        return {**kwargs, "split": "train"}
+    return kwargs
+
+
 @train_app.command("grpo")
 def grpo_command(
     model: ModelArgument,
     out: OutOption,
-    env: o.EnvOption = "elicit_gym/InfoQuest-v0",
-    scenarios: o.ScenariosOption = "bundled",
-    split: o.SplitOption = "train",
-    max_turns: o.TurnsOption = 10,
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = None,
+    split: Annotated[
+        str | None, typer.Option("--split", help="train or test; train by default, where the scenarios have splits.")
+    ] = None,
+    max_turns: o.TurnsOption = None,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Updates.")] = 100,
     batch_size: Annotated[int, typer.Option("--batch-size", min=2, help="Conversations an update and process.")] = 8,
     num_generations: Annotated[
@@ -182,7 +195,7 @@ def grpo_command(
             tokenizer,
             out,
             env_id=env,
-            env_kwargs=o.env_kwargs(scenarios, split, max_turns),
+            env_kwargs=_for_training(env, o.env_kwargs(scenarios, split, max_turns)),
             settings=settings,
             tensorboard=tensorboard,
         )

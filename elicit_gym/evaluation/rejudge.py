@@ -8,7 +8,7 @@ from elicit_gym.episode import EpisodeRecord, Turn
 from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import by_policy
-from elicit_gym.judges.base import Judge, judge_all
+from elicit_gym.judges.base import Judge, check_scenarios, judge_all
 from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.statistics import cohen_kappa
 from elicit_gym.types import ItemKind, JudgeRequest, Scenario, Verdict
@@ -69,7 +69,7 @@ def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], jud
         judge: the second judge. Requests go to it in batches, in the order of the records.
 
     Raises:
-        SettingError: a record's scenario is not among `scenarios`.
+        SettingError: a record's scenario is not among `scenarios`, or the judge cannot judge it.
     """
     by_id = {scenario.id: scenario for scenario in scenarios}
     finished = [record for record in records if record.failure is None]
@@ -77,8 +77,9 @@ def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], jud
     if unknown:
         raise SettingError(
             f"Re-judging: expected the scenarios that the run was made with, {unknown[0]!r} is not among them. "
-            "Name their source."
+            "Name their source (--scenarios)."
         )
+    check_scenarios(judge, [by_id[scenario_id] for scenario_id in dict.fromkeys(r.scenario_id for r in finished)])
     pairs: list[tuple[ItemKind, bool, bool | None]] = []
     anew: list[EpisodeRecord] = []
     for start in range(0, len(finished), CHUNK):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from elicit_gym.types import JudgeRequest, Verdict
+from elicit_gym.types import JudgeRequest, Scenario, Verdict
 
-__all__ = ["BatchJudge", "Judge", "judge_all"]
+__all__ = ["BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all"]
 
 
 @runtime_checkable
@@ -29,6 +29,29 @@ class BatchJudge(Judge, Protocol):
     def judge_batch(self, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:
         """Return what `judge` would for each request, in order."""
         ...
+
+
+@runtime_checkable
+class ScenarioCheckingJudge(Judge, Protocol):
+    """A judge that needs more of a scenario than every scenario has, and says so before the first episode."""
+
+    def check_scenarios(self, scenarios: Sequence[Scenario]) -> None:
+        """Refuse scenarios that it cannot judge.
+
+        Raises:
+            SettingError: names the scenario and what it lacks.
+        """
+        ...
+
+
+def check_scenarios(judge: Judge, scenarios: Sequence[Scenario]) -> None:
+    """Let a judge look at the scenarios that it will judge, where it wants to.
+
+    Raises:
+        SettingError: it cannot judge one of them.
+    """
+    if isinstance(judge, ScenarioCheckingJudge):
+        judge.check_scenarios(scenarios)
 
 
 def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_gym.errors import MissingExtraError
+from elicit_gym.llm.weights import weights_sha256
+from elicit_gym.parts import kind_of
 from elicit_gym.scenarios.cues import compile_scenario
 from elicit_gym.text import analyse, is_echo, questions_in
-from elicit_gym.types import ChecklistItem, JudgeRequest, Scenario, Verdict
+from elicit_gym.types import ChecklistItem, Description, JudgeRequest, Scenario, Verdict
 
 __all__ = ["EmbeddingJudge", "load_sentence_transformer"]
 
@@ -40,9 +42,20 @@ class EmbeddingJudge:
         ask_threshold: float = ASK_THRESHOLD,
         advice_threshold: float = ADVICE_THRESHOLD,
     ) -> None:
+        self._model_id = model
         self._encoder = load_sentence_transformer(model)
         self._thresholds = {"ask": ask_threshold, "advice": advice_threshold}
         self._item_vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
+
+    def describe(self) -> Description:
+        """Return what the verdicts depend on."""
+        return Description(
+            name=self.name,
+            kind=kind_of(self),
+            model=self._model_id,
+            weights_sha256=weights_sha256([self._model_id]),
+            settings={f"{kind}_threshold": value for kind, value in self._thresholds.items()},
+        )
 
     def similarities(self, request: JudgeRequest) -> NDArray[np.float64]:
         """Return the cosine similarity of each checklist item to the part of the message that it is judged by.

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["RawReply", "Transport", "TransportError", "redact"]
+__all__ = ["RawReply", "Transport", "TransportError", "redact", "without_secrets"]
 
 _KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"key$|^token$|(?:auth|access|api|bearer)[_-]?token|secret|password|authorization|headers|cookie", re.IGNORECASE
+)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
 
 
@@ -19,6 +22,15 @@ def redact(text: str) -> str:
             text = text.replace(value, "[key]")
     text = _KEY_LIKE.sub("[key]", text)
     return text if len(text) <= 600 else text[:600] + " ..."
+
+
+def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters for a manifest: values under names of secrets, such as headers with a key, are left out."""
+    return {
+        name: "[secret]" if _SECRET_NAME.search(name) else value if not isinstance(value, Mapping) else
+        without_secrets(value)
+        for name, value in parameters.items()
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from elicit_gym.rollout.storage import write_json
 from elicit_gym.statistics import Estimate
 
 if TYPE_CHECKING:
+    from elicit_gym.offline.evaluation.answers import EvaluationManifest
     from elicit_gym.offline.evaluation.evaluate import YieldEvaluation
 
 __all__ = ["write_yield_report"]
@@ -22,7 +23,7 @@ _CAPTIONS = {
 }
 
 
-def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: Mapping[str, Any]) -> Path:
+def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: "EvaluationManifest") -> Path:
     """Write ``summary.json``, ``samples.jsonl`` (what everybody said to every window), figures and ``report.html``.
 
     Args:
@@ -52,7 +53,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "num_windows": len(result.windows),
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
-        "manifest_text": json.dumps(dict(manifest), indent=2, default=str),
+        "manifest_text": json.dumps(manifest.to_json(), indent=2),
         "packed": pack({"windows": samples, "colours": row_colours(names)}),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)

