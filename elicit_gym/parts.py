@@ -12,7 +12,6 @@ from hashlib import sha256
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 from elicit_gym.errors import SettingError
 from elicit_gym.types import Description
@@ -30,7 +29,6 @@ __all__ = [
     "kind_of",
     "model_name",
     "prompt_hashes",
-    "server_of",
 ]
 
 
@@ -123,19 +121,13 @@ def describe_with_model(part: object, settings: Mapping[str, Any]) -> Descriptio
         return replace(own, model=model_name(part))
     model = part.model.describe()
     return replace(
-        own, model=model.name, sampling=model.sampling, weights_sha256=model.weights_sha256, server=model.server
+        own,
+        model=model.name,
+        sampling=model.sampling,
+        weights_sha256=model.weights_sha256,
+        settings={**model.settings, **settings},
+        server=model.server,
     )
-
-
-def server_of(api_base: str | None) -> str | None:
-    """Return where a server is, as scheme, host and port: no user, password, path or query."""
-    if api_base is None:
-        return None
-    try:
-        parts = urlsplit(api_base)
-    except ValueError:  # no address at all: the first call says so
-        return None
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def describe(part: object, *, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Description:
@@ -161,15 +153,14 @@ def describe(part: object, *, name: str | None = None, settings: Mapping[str, An
         told = {"sampling": own.sampling, "settings": own.settings, "prompts": own.prompts}
         return replace(own, **{key: json_types(value, f"{own.name}.{key}") for key, value in told.items()})
     seen: dict[str, Any] = dict(settings or {})
-    server = server_of(seen.pop("api_base", None))
+    seen.pop("api_base", None)  # where a model is served changes no record
     if is_dataclass(part):
         seen |= {field.name: _json_or_kind(getattr(part, field.name)) for field in fields(part)}
     source = _source_sha256(type(part))
     if source is not None:
         seen["source_sha256"] = source
     shown = _name_of(part, name)
-    made = describe_with_model(part, json_types(seen, shown))
-    return replace(made, name=shown, server=made.server or server)
+    return replace(describe_with_model(part, json_types(seen, shown)), name=shown)
 
 
 def _name_of(part: object, name: str | None = None) -> str:

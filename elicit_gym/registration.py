@@ -1,14 +1,13 @@
 """The environment ids, the one function that tells Gymnasium about them, and the one that finds them again."""
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elicit_gym.registry import is_target, load_module, load_object, unknown_name
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["DEFAULT_ENV", "ENV_IDS", "environment_defaults", "environment_spec", "register_envs"]
+__all__ = ["DEFAULT_ENV", "ENV_IDS", "environment_spec", "register_envs"]
 
 DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 """The environment where none is named: offline, and deterministic given the seed."""
@@ -67,19 +66,3 @@ def environment_spec(env_id: str) -> "EnvSpec":
             load_object("environment", env_id)
             return EnvSpec(id=env_id, entry_point=env_id)
     raise unknown_name("environment", name if colon else env_id, ENV_IDS, "; or module:Class for your own")
-
-
-def environment_defaults(env_id: str) -> dict[str, Any]:
-    """Return the arguments that an environment is made with where nobody gives others.
-
-    They are those of its class and of its registration: the environment itself is their one source.
-
-    Raises:
-        UnknownNameError: no such id.
-        SettingError: its module cannot be imported.
-    """
-    spec = environment_spec(env_id)
-    made_by = load_object("environment", spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
-    own = inspect.signature(made_by).parameters if made_by is not None else {}
-    defaults = {name: p.default for name, p in own.items() if p.default is not p.empty}
-    return {**defaults, **spec.kwargs}

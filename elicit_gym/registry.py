@@ -187,8 +187,10 @@ class Registry(Generic[T]):
         except ElicitGymError:
             raise
         except Exception as error:
+            # Their names only: a value may be a secret.
+            given = ", ".join(map(str, kwargs)) if kwargs else "no arguments"
             raise SettingError(
-                f"Making the {self.kind} {name!r} with {dict(kwargs or {})!r}: {type(error).__name__}: {error}."
+                f"Making the {self.kind} {name!r} with {given}: {type(error).__name__}: {error}."
             ) from error
         return made
 

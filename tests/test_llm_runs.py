@@ -125,12 +125,12 @@ def test_a_budget_stops_a_run_with_valid_partial_results(tmp_path: Path) -> None
     done = [record.scenario_id for record in comparison.records]
     assert 0 < len(done) < 6
     assert all(record.failure is None for record in comparison.records)
-    assert "12,000 tokens" in comparison.manifest["stopped"]
+    assert "12,000 tokens" in (comparison.manifest.stopped or "")
     with llm_runtime(Runtime()):
         whole = compare([LLMPolicy("tests.doubles:policy")], ENV, **arguments, resume=True)
     assert [record.scenario_id for record in whole.records] == IDS
     assert whole.records[: len(done)] == comparison.records
-    assert whole.manifest["stopped"] is None
+    assert whole.manifest.stopped is None
 
 
 def test_the_budget_is_raised_where_an_environment_is_stepped() -> None:

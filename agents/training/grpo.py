@@ -13,9 +13,9 @@ from elicit_gym.agents.training.settings import TrainingSettings, lora_config, s
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import context_length, end_token_id
 from elicit_gym.parts import json_types, kind_of
-from elicit_gym.registration import DEFAULT_ENV
+from elicit_gym.rollout.collect import DEFAULT_ENV
 from elicit_gym.rollout.lock_step import step_together
-from elicit_gym.rollout.manifest import describe_run
+from elicit_gym.rollout.manifest import RunManifest, describe_run
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.storage import RunStore, write_json
 from elicit_gym.rollout.units import make_env, sample_environment
@@ -95,7 +95,7 @@ def train_grpo(
         )
     out = Path(out)
     player = _Player(tokenizer, env_id, dict(env_kwargs or {}), settings, out / "episodes")
-    manifest = training_manifest("grpo", model, settings, env=player.parts)
+    manifest = training_manifest("grpo", model, settings, run=player.describe())
     player.base_sha256 = manifest.base_sha256
     set_checkpointing(model, settings)
     try:
@@ -145,15 +145,18 @@ class _Player:
         if self._store is not None:
             self._store.close()
 
+    def describe(self) -> RunManifest:
+        """Describe the run that the conversations are."""
+        settings = json_types(asdict(self._settings), "the settings")
+        policy = Description(name="grpo", kind=kind_of(self), weights_sha256=self.base_sha256, settings=settings)
+        return describe_run(self.parts, [policy], repeats=1, seed=self._settings.seed)
+
     def _opened(self, accelerator: Any) -> RunStore:
         """Open the store on the first call, when the process knows which of how many it is: each has a file."""
         if self._store is None:
             alone = accelerator.num_processes == 1
             folder = self._folder if alone else self._folder / f"process-{accelerator.process_index}"
-            settings = json_types(asdict(self._settings), "the settings")
-            policy = Description(name="grpo", kind=kind_of(self), weights_sha256=self.base_sha256, settings=settings)
-            manifest = describe_run(self.parts, [policy], repeats=1, seed=self._settings.seed)
-            self._store = RunStore(folder, manifest, resume=folder.exists())
+            self._store = RunStore(folder, self.describe(), resume=folder.exists())
         return self._store
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from elicit_gym.agents.training.settings import TrainingSettings
-from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
-from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.llm.weights import weights_sha256
 from elicit_gym.offline.windows import Window, WindowSet
 from elicit_gym.parts import json_types
-from elicit_gym.rollout.manifest import Manifest, run_facts
+from elicit_gym.rollout.manifest import Manifest, RunManifest, run_facts
 from elicit_gym.rollout.storage import write_json
 
 __all__ = ["MANIFEST", "TrainingManifest", "keep_manifest", "training_manifest"]
@@ -32,7 +30,7 @@ class TrainingManifest(Manifest):
         architecture: type, precision and number of parameters.
         settings: all of them.
         train, dev: the windows trained on, and those that chose the checkpoint; None where there are none.
-        environment, scenarios: what was played in; None where training was offline.
+        run: the conversations that were played; None where training was offline.
     """
 
     KIND: ClassVar[str] = "a training"
@@ -45,8 +43,7 @@ class TrainingManifest(Manifest):
     settings: Mapping[str, Any]
     train: WindowSet | None = None
     dev: WindowSet | None = None
-    environment: EnvironmentDescription | None = None
-    scenarios: ScenarioSet | None = None
+    run: RunManifest | None = None
 
     def identity(self) -> dict[str, Any]:
         """Return what a training has to share to be gone on with."""
@@ -57,14 +54,10 @@ class TrainingManifest(Manifest):
             "base_sha256": self.base_sha256,
             "architecture": dict(self.architecture),
             "settings": dict(self.settings),
-            **{
-                name: part.identity() if part is not None else None
-                for name, part in (
-                    ("train", self.train), ("dev", self.dev), ("environment", self.environment),
-                    ("scenarios", self.scenarios),
-                )
-            },
-        }  # fmt: skip
+            "train": self.train.identity() if self.train is not None else None,
+            "dev": self.dev.identity() if self.dev is not None else None,
+            "run": self.run.identity() if self.run is not None else None,
+        }
 
 
 def training_manifest(
@@ -74,7 +67,7 @@ def training_manifest(
     *,
     train: Sequence[Window] | None = None,
     dev: Sequence[Window] | None = None,
-    env: InfoQuestEnv | None = None,
+    run: RunManifest | None = None,
 ) -> TrainingManifest:
     """Describe a training run.
 
@@ -84,7 +77,7 @@ def training_manifest(
         settings: all of them.
         train: the windows trained on.
         dev: those that choose the checkpoint.
-        env: what is played in.
+        run: the conversations that are played.
     """
     config = model.config
     base = str(getattr(config, "_name_or_path", ""))
@@ -96,8 +89,7 @@ def training_manifest(
         settings=json_types(asdict(settings), "the settings"),
         train=WindowSet.of(train) if train is not None else None,
         dev=WindowSet.of(dev) if dev is not None else None,
-        environment=env.describe() if env is not None else None,
-        scenarios=env.describe_scenarios() if env is not None else None,
+        run=run,
         made=run_facts(("torch", "transformers", "accelerate", "peft", "trl")),
     )
 

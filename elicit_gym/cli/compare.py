@@ -7,7 +7,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
-from elicit_gym.registration import DEFAULT_ENV
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
@@ -124,7 +124,6 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
     from elicit_gym.evaluation.tables import print_usage
     from elicit_gym.evaluation.usage import estimate_usage
     from elicit_gym.llm.litellm_transport import price_usd
-    from elicit_gym.parts import model_name
     from elicit_gym.rollout.units import sample_environment
 
     sample = sample_environment(env, kwargs)
@@ -134,7 +133,7 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
         max_turns=sample.max_turns,
         user_simulator=sample.user_simulator,
         judge=sample.judge,
-        policy_models={policy.name: model_name(policy) for policy in policies},
+        policies=policies,
         price=price_usd,
     )
     if not rows:

@@ -14,8 +14,8 @@ from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registration import environment_defaults
 from elicit_gym.registry import REGISTRIES
+from elicit_gym.rollout.units import environment_defaults
 from elicit_gym.rollout.workers import Killed
 
 __all__ = [
@@ -179,7 +179,9 @@ def seat_kwargs(
         SettingError: a model is named for a seat that holds none.
     """
     own = environment_defaults(env) if env is not None else {}
-    who = name or own[seat]
+    who = name or own.get(seat)
+    if not isinstance(who, str):
+        return {}  # an environment without such a seat, which is refused where it is made
     taken = inspect.signature(REGISTRIES[seat.replace("_", " ")].factory(who)).parameters
     # Whatever else a maker of models takes, it hands on to `make_chat_model`.
     anything = "model" in taken and any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())

@@ -12,8 +12,8 @@ from elicit_gym.cli import options as o
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.render import conversation_view
 from elicit_gym.policy import Policy, ScenarioPolicy
-from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.terminal import printable
+from elicit_gym.rollout.collect import DEFAULT_ENV
 from elicit_gym.types import UserReply, UserTurn
 
 __all__ = ["HumanUser", "play_assistant", "play_command", "play_user"]

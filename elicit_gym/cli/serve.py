@@ -6,7 +6,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import MissingExtraError
-from elicit_gym.registration import DEFAULT_ENV
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["serve_command"]
 

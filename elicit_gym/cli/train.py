@@ -7,7 +7,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
-from elicit_gym.registration import DEFAULT_ENV
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["train_app"]
 

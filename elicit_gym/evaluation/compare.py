@@ -8,8 +8,7 @@ from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.comparison import Comparison, comparison_of
 from elicit_gym.evaluation.saved_scenarios import scenarios_of_run
 from elicit_gym.policy import PolicyLike
-from elicit_gym.registration import DEFAULT_ENV
-from elicit_gym.rollout.collect import Backend, collect_policies, environment_scenarios
+from elicit_gym.rollout.collect import DEFAULT_ENV, Backend, collect_policies, environment_scenarios
 from elicit_gym.rollout.storage import load_run
 
 __all__ = ["compare", "compare_runs"]

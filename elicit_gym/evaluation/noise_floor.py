@@ -6,8 +6,7 @@ from typing import Any
 
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.policy import PolicyLike
-from elicit_gym.registration import DEFAULT_ENV
-from elicit_gym.rollout.collect import collect_policies
+from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies
 from elicit_gym.rollout.manifest import RunManifest
 from elicit_gym.statistics import Estimate, cluster_mean
 

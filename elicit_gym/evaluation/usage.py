@@ -1,6 +1,6 @@
 """What a run spent, by policy, seat and model; and what a run would spend."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from elicit_gym.envs.conversation import Conversation
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.judges.llm import LLMJudge, hidden_context
 from elicit_gym.parts import model_name
+from elicit_gym.policy import Policy
 from elicit_gym.types import JudgeRequest, Message, Scenario, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
 
@@ -73,7 +74,7 @@ def estimate_usage(
     max_turns: int,
     user_simulator: object,
     judge: object,
-    policy_models: Mapping[str, str | None],
+    policies: Sequence[Policy],
     price: Callable[[str, int, int], float | None],
 ) -> list[UsageRow]:
     """Estimate what a run would spend at most: full-length episodes in which nothing is ever satisfied.
@@ -89,7 +90,7 @@ def estimate_usage(
         max_turns: of an episode.
         user_simulator: the one of the environment; only calls of a model are counted.
         judge: likewise.
-        policy_models: by policy name the name of its model, None where it holds none.
+        policies: likewise.
         price: from model, input and output tokens to dollars, None for an unknown price.
 
     Returns:
@@ -104,15 +105,15 @@ def estimate_usage(
                 entry[i] += value / len(sample)
     num = len(scenarios) * repeats
     rows = []
-    for policy, policy_model in policy_models.items():
+    for policy in policies:
         for (seat, model), (mean_calls, mean_given, mean_made) in per_episode.items():
-            name = policy_model if seat == "policy" else model
+            name = model_name(policy) if seat == "policy" else model
             if name is None:
                 continue
             tokens = (round(num * mean_given), round(num * mean_made))
             rows.append(
                 UsageRow(
-                    policy=policy,
+                    policy=policy.name,
                     seat=seat,
                     model=name,
                     calls=round(num * mean_calls),

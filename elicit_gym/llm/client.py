@@ -9,9 +9,8 @@ from elicit_gym.errors import EpisodeFailure, FatalModelError, ModelFailure
 from elicit_gym.llm.cache import cache_key
 from elicit_gym.llm.content import clean_content
 from elicit_gym.llm.runtime import Runtime, current_runtime, run_on_loop
-from elicit_gym.llm.transport import Transport, TransportError, without_secrets
+from elicit_gym.llm.transport import Transport, TransportError, server_of, without_secrets
 from elicit_gym.llm.types import ChatRequest, ChatResponse
-from elicit_gym.parts import kind_of, server_of
 from elicit_gym.types import Description
 
 __all__ = ["ServiceChatModel"]
@@ -51,7 +50,7 @@ class ServiceChatModel:
         told = {"model", "api_base", "parameters"}
         return Description(
             name=self.name,
-            kind=kind_of(self),
+            kind=f"{type(self).__module__}:{type(self).__qualname__}",
             model=self.name,
             sampling=without_secrets(self._parameters),
             settings={name: value for name, value in self._identity.items() if name not in told},

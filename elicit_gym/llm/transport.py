@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-__all__ = ["RawReply", "Transport", "TransportError", "redact", "without_secrets"]
+__all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
 
 _KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 _SECRET_NAME = re.compile(
@@ -22,6 +23,17 @@ def redact(text: str) -> str:
             text = text.replace(value, "[key]")
     text = _KEY_LIKE.sub("[key]", text)
     return text if len(text) <= 600 else text[:600] + " ..."
+
+
+def server_of(api_base: str | None) -> str | None:
+    """Return where a server is, as scheme, host and port: no user, password, path or query."""
+    if api_base is None:
+        return None
+    try:
+        parts = urlsplit(api_base)
+    except ValueError:  # no address at all: the first call says so
+        return None
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,19 +10,18 @@ from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
-from elicit_gym.parts import describe
 from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
 from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
-from elicit_gym.rollout.manifest import RunManifest, describe_run
+from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
-__all__ = ["Backend", "collect_episodes", "collect_policies", "environment_scenarios"]
+__all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "environment_scenarios"]
 
 PROCESSES_FROM = 1_000
 """Episodes of Python's own work from which processes pay: starting one takes as long as some hundreds."""
@@ -131,7 +130,7 @@ def collect_policies(
     chosen = _choose(scenarios, scenario_ids)
     manifest = describe_run(
         sample_env,
-        [replace(describe(policy), name=policy.name) for policy in samples],
+        describe_policies(samples),
         privileged=[policy.name for policy in samples if is_privileged(policy)],
         repeats=repeats,
         seed=seed,

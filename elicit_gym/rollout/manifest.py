@@ -16,12 +16,13 @@ from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import ManifestMismatchError, StorageError
 from elicit_gym.llm.transport import without_secrets
-from elicit_gym.parts import kind_of
+from elicit_gym.parts import describe, json_types, kind_of
+from elicit_gym.policy import Policy
 from elicit_gym.rollout.typed_json import from_json, read_json
 from elicit_gym.types import Description
 from elicit_gym.version import __version__
 
-__all__ = ["Manifest", "RunFacts", "RunManifest", "describe_run", "run_facts"]
+__all__ = ["Manifest", "RunFacts", "RunManifest", "describe_policies", "describe_run", "run_facts"]
 
 _USER_IN_URL = re.compile(r"(?<=://)[^/\s@]+@")
 _QUERY_IN_URL = re.compile(r"(?<=://)([^\s?]+)\?\S*")
@@ -63,7 +64,8 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest in JSON types."""
-        return {"kind": self.KIND, "format": self.FORMAT, **asdict(self)}
+        made: dict[str, Any] = json_types(asdict(self), "the manifest")
+        return {"kind": self.KIND, "format": self.FORMAT, **made}
 
     @classmethod
     def from_json(cls, value: Any, where: str) -> Self:
@@ -190,6 +192,15 @@ class RunManifest(Manifest):
             repeats=max(self.repeats, other.repeats),
             stopped=self.stopped or other.stopped,
         )
+
+
+def describe_policies(policies: Sequence[Policy]) -> tuple[Description, ...]:
+    """Return what each policy says of itself, under the name that reports call it by.
+
+    Raises:
+        SettingError: a policy describes itself in something else than JSON types.
+    """
+    return tuple(replace(describe(policy), name=policy.name) for policy in policies)
 
 
 def describe_run(

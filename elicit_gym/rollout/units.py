@@ -1,6 +1,7 @@
 """A unit of work, and what runs it anywhere: in a thread, a process, or an actor on another machine."""
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import local
@@ -16,7 +17,7 @@ from elicit_gym.registration import environment_spec
 from elicit_gym.registry import carry, load_object, receive
 from elicit_gym.rollout.run_episode import run_episode
 
-__all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "make_env", "sample_environment"]
+__all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
 
 Stop = Callable[[], bool]
 """Says whether no more units should be begun."""
@@ -155,10 +156,28 @@ def sample_environment(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
     except ElicitGymError:
         raise
     except (gym.error.Error, TypeError) as error:
-        raise SettingError(f"Making the environment {env_id!r} with {dict(kwargs)!r}: {error}.") from error
+        # Gymnasium puts the values of all arguments into its message, and one may be a secret.
+        given = ", ".join(kwargs) or "no arguments"
+        raise SettingError(f"Making the environment {env_id!r} with {given}: {error.__cause__ or error}.") from error
     if not isinstance(env, InfoQuestEnv):
         raise SettingError(
             f"Collecting episodes: expected an InfoQuest environment, got {env_id!r}. Use one of this package's ids, "
             "or a class that extends InfoQuestEnv."
         )
     return env
+
+
+def environment_defaults(env_id: str) -> dict[str, Any]:
+    """Return the arguments that an environment is made with where nobody gives others.
+
+    They are those of its class and of its registration: the environment itself is their one source.
+
+    Raises:
+        UnknownNameError: no such id.
+        SettingError: its module cannot be imported.
+    """
+    spec = environment_spec(env_id)
+    made_by = load_object("environment", spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+    own = inspect.signature(made_by).parameters if made_by is not None else {}
+    defaults = {name: p.default for name, p in own.items() if p.default is not p.empty}
+    return {**defaults, **spec.kwargs}

@@ -3,15 +3,14 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.windows import Window, WindowSet
-from elicit_gym.parts import describe
 from elicit_gym.policy import Policy
-from elicit_gym.rollout.manifest import Manifest, run_facts
+from elicit_gym.rollout.manifest import Manifest, describe_policies, run_facts
 from elicit_gym.rollout.storage import read_lines, write_json
 from elicit_gym.types import Description
 
@@ -82,7 +81,7 @@ def evaluation_manifest(
     return EvaluationManifest(
         data=data,
         windows=WindowSet.of(windows),
-        policies=tuple(replace(describe(policy), name=policy.name) for policy in policies),
+        policies=describe_policies(policies),
         settings=dict(settings),
         made=run_facts(("numpy", "scipy", "torch", "transformers", "peft", "sentence-transformers", "litellm")),
     )

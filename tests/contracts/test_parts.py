@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.baselines import BASELINES
 from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.judges.base import judge_all
-from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
+from elicit_gym.registry import JUDGES, POLICIES, REWARDS, USER_SIMULATORS
 from elicit_gym.rewards import Reward, RewardStep
 from elicit_gym.testing import check_judge, check_policy, check_user_simulator
 from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
@@ -37,7 +36,7 @@ def test_a_model_as_policy() -> None:
     check_policy(LLMPolicy("tests.doubles:policy"))
 
 
-@pytest.mark.parametrize("name", sorted(BASELINES))
+@pytest.mark.parametrize("name", POLICIES.names())
 def test_policies(name: str) -> None:
     check_policy(load_policy(name))
 

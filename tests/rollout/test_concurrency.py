@@ -16,7 +16,6 @@ from elicit_gym import EpisodeRecord, collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
-from elicit_gym.registry import JUDGES
 from elicit_gym.rollout import collect, workers
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.storage import load_run
@@ -117,11 +116,8 @@ class Blank(Chooser):
 
 
 def test_a_failing_judge_and_a_blank_message_are_attributed_in_lock_step_too() -> None:
-    JUDGES.register("picky", "tests.rollout.test_concurrency:Picky")
-    try:
-        alone, together = (run(Chooser(), n, env_kwargs={"judge": "picky"}) for n in (1, 4))
-    finally:
-        JUDGES._targets.pop("picky")
+    picky = {"judge": "tests.rollout.test_concurrency:Picky"}
+    alone, together = (run(Chooser(), n, env_kwargs=picky) for n in (1, 4))
     assert {(r.scenario_id, r.failure.source) for r in together if r.failure} == {("07-a", "judge")}
 
     def bare(records: list[EpisodeRecord]) -> list[Any]:  # the failure's text names the call, which was another
