@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.policy_folder import CONFIG, read_config
+from elicit_gym.agents.policy_folder import CONFIG, base_model_of
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
 from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy
@@ -82,5 +82,5 @@ def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
     folder = Path(spec)
     name = (folder.resolve().parent.name or spec) + suffix
     if (folder / "adapter_config.json").is_file():
-        return LocalPolicy(read_config(folder)["base_model"], adapter=folder, name=name, **kwargs)
+        return LocalPolicy(base_model_of(folder), adapter=folder, name=name, **kwargs)
     return LocalPolicy(str(folder), name=name, **kwargs)

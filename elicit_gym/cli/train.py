@@ -209,9 +209,9 @@ def merge_command(
 ) -> None:
     """Merge an adapter into its model, for serving."""
     from elicit_gym.agents.local_model import load_model
-    from elicit_gym.agents.policy_folder import read_config, save_policy
+    from elicit_gym.agents.policy_folder import base_model_of, read_config, save_policy
 
     config = read_config(policy)
-    network, tokenizer = load_model(config["base_model"], adapter=policy, dtype="float32")
+    network, tokenizer = load_model(base_model_of(policy), adapter=policy, dtype="float32")
     save_policy(out, network.merge_and_unload(), tokenizer, {**config, "merged": True})
     typer.echo(f"Model: {out}")
