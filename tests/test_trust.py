@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peft import LoraConfig, get_peft_model
 
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
+from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.llm.cache import ResponseCache
 from elicit_gym.llm.types import ChatResponse
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
+from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.attacks import SECRET_FILE, TARGETS, hostile, run_commands, run_watched
 
 IDS = ["00-a", "00-b"]
@@ -124,6 +127,21 @@ for name in {names!r}:
     done = run_watched(code, tmp_path)
     assert "ATTACKED" not in done.stderr
     assert done.stdout.splitlines() == ["refused"] * len(names), done.stderr
+
+
+def test_an_adapters_config_runs_nothing_on_a_base_model_that_is_there(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    save_policy(tmp_path / "base", model, tokenizer, {"base_model": ""})
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    save_policy(tmp_path / "policy", adapted, tokenizer, {"base_model": str(tmp_path / "base")})
+    config = json.loads((tmp_path / "policy" / "adapter_config.json").read_text())
+    config["auto_mapping"] = {"base_model_class": "Evil", "parent_library": "evilmod"}
+    config["base_model_name_or_path"] = SECRET_FILE
+    (tmp_path / "policy" / "adapter_config.json").write_text(json.dumps(config))
+    done = run_watched("from elicit_gym.agents import load_policy; print(load_policy('policy').name)", tmp_path)
+    assert "ATTACKED" not in done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_evaluations_built_files_and_caches_run_nothing(tmp_path: Path) -> None:

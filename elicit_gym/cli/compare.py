@@ -159,8 +159,8 @@ def report_command(
     print_usage(comparison.usage)
     if not comparison.scenarios:
         typer.echo(
-            f"Without checklists: the scenarios ({comparison.manifest.scenarios.source}) are not looked for where a "
-            "file says that they are. Name their source with --scenarios.",
+            "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
+            "--scenarios.",
             err=True,
         )
     typer.echo(f"\nReport: {path}")

@@ -198,9 +198,9 @@ def seat_kwargs(
     }
     fits = {key: value for key, value in given.items() if value is not None and (key in taken or anything)}
     made: dict[str, Any] = {seat: name} if name is not None else {}
-    if fits:
-        before = own.get(f"{seat}_kwargs") if name is None else None
-        made[f"{seat}_kwargs"] = {**(before or {}), **fits}
+    before = own.get(f"{seat}_kwargs") or {}
+    if fits or (before and who != own.get(seat)):  # the arguments of one part are not those of another
+        made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **fits}
     return made
 
 

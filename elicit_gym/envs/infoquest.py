@@ -128,7 +128,8 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             self.scenarios: tuple[Scenario, ...] = load_scenarios(scenarios, split)
             self._source = (str(scenarios), split)
         else:
-            self.scenarios, self._source = tuple(scenarios), ("objects", None)
+            self.scenarios = tuple(scenario for scenario in scenarios if split in (None, scenario.split))
+            self._source = ("objects", split)
         if not self.scenarios:
             raise SettingError("Making InfoQuest: expected at least one scenario, got none. Give some.")
         self._made_with = {"user_simulator": user_simulator_kwargs, "judge": judge_kwargs, "reward": reward_kwargs}

@@ -126,4 +126,4 @@ def load_sentence_transformer(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
-    return SentenceTransformer(model, device="cpu")
+    return SentenceTransformer(model, device="cpu", trust_remote_code=False)

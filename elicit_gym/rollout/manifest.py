@@ -30,7 +30,7 @@ _QUERY_IN_URL = re.compile(r"(?<=://)([^\s?]+)\?\S*")
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What every manifest says for its reader; nothing is compared by it.
+    """What every manifest says for its reader. Of it only the package's version is held against another's.
 
     Attributes:
         elicit_gym: the package's version.
@@ -126,8 +126,8 @@ def _differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     """Return nested mappings as one, by dotted path."""
-    if not isinstance(value, Mapping) or not value:
-        return {prefix: value} if prefix else {}
+    if not isinstance(value, Mapping):
+        return {prefix: value}
     return {k: v for key, inner in value.items() for k, v in _flat(inner, f"{prefix}.{key}" if prefix else key).items()}
 
 

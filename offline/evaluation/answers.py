@@ -61,6 +61,7 @@ class EvaluationManifest(Manifest):
     def identity(self) -> dict[str, Any]:
         """Return what an evaluation has to share to be gone on with: answers of other policies are no use to it."""
         return {
+            "elicit_gym": self.made.elicit_gym,
             "windows": self.windows.identity(),
             "policies": {policy.name: policy.identity() for policy in self.policies},
             "settings": dict(self.settings),

@@ -207,3 +207,10 @@ def test_what_is_no_whole_number(number: Any) -> None:
     for name in ("repeats", "concurrency", "seed"):
         with pytest.raises(SettingError, match=f"expected a whole number as {name}, got"):
             collect_episodes(load_policy("naive"), **{name: number})
+
+
+def test_a_split_of_scenarios_that_were_handed_over() -> None:
+    env = InfoQuestEnv(scenarios=load_scenarios(), split="test")
+    assert env.scenarios == load_scenarios(split="test")
+    with pytest.raises(SettingError, match="expected at least one scenario"):
+        InfoQuestEnv(scenarios=load_scenarios(split="train"), split="test")
