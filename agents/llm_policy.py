@@ -1,13 +1,14 @@
 """Any chat model as a policy."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from elicit_gym.agents.system_prompt import load_system_prompt, with_system_prompt
 from elicit_gym.errors import EpisodeFailure
 from elicit_gym.llm.make import make_chat_model
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
-from elicit_gym.types import ChatHistory, Usage
+from elicit_gym.parts import describe_with_model
+from elicit_gym.types import ChatHistory, Description, Usage
 
 __all__ = ["LLMPolicy"]
 
@@ -29,6 +30,8 @@ class LLMPolicy:
     References:
         InfoQuest, Section 4: all models are evaluated zero-shot.
     """
+
+    network_bound: Literal[True] = True
 
     def __init__(
         self,
@@ -54,6 +57,10 @@ class LLMPolicy:
         twin.__dict__.update(self.__dict__)
         twin._usage, twin._flags = [], []
         return twin
+
+    def describe(self) -> Description:
+        """Return what the answers depend on."""
+        return describe_with_model(self, {})
 
     def check(self) -> None:
         """Raise one clear sentence if the model cannot be called."""

@@ -1,40 +1,40 @@
 """Load a policy from what a user types."""
 
-import importlib
-import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.baselines import BASELINES
-from elicit_gym.agents.policy_folder import CONFIG, read_config
+from elicit_gym.agents.policy_folder import CONFIG, base_model_of
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
-from elicit_gym.errors import SettingError, UnknownNameError
+from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy
+from elicit_gym.registry import POLICIES, unknown_name
 
 __all__ = ["load_policy"]
+
+_SERVED = ("litellm", "http")
 
 
 def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     """Make the policy that `spec` names.
 
     Args:
-        spec: the name of a baseline (``naive``, ``ask-many``, ``ask-one``, ``adaptive``, ``random``, ``oracle``);
-            ``litellm:MODEL`` for any model that litellm knows, or ``http:MODEL`` for one on an OpenAI-compatible server
-            without litellm in between; ``hf:ID_OR_DIR`` for a local Hugging Face model; the folder of a trained policy
-            (adapter or model, with its config); or ``module:Class`` for a class, or a function without arguments, in an
-            importable module or in the current folder. A model's name may end in ``+PROMPT``
-            (``hf:MODEL+elicitor``): a system prompt of its own, so that prompts can be compared in one run.
+        spec: a name from `elicit_gym.registry.POLICIES` (``naive``, ``ask-many``, ``ask-one``, ``adaptive``,
+            ``random``, ``oracle``, and those that you registered); ``litellm:MODEL`` for any model that litellm knows,
+            or ``http:MODEL`` for one on an OpenAI-compatible server without litellm in between; ``hf:ID_OR_DIR`` for a
+            local Hugging Face model; the folder of a trained policy (adapter or model, with its config); or
+            ``module:attribute`` for a class, or a function without arguments, in an importable module or in the
+            current folder. A model's name may end in ``+PROMPT`` (``hf:MODEL+elicitor``): a system prompt of its own,
+            so that prompts can be compared in one run.
         llm_kwargs: for `elicit_gym.agents.llm_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
             for prompted models: a trained policy acts as it was trained, unless its own spec names a prompt.
 
     Raises:
-        UnknownNameError: no such baseline.
+        UnknownNameError: no such name.
         SettingError: the module or class cannot be loaded, or what it makes is no policy.
     """
-    if spec in BASELINES:
-        return BASELINES[spec]()
+    if spec in POLICIES.names():
+        return _checked(spec)
     whole, (spec, own_prompt) = spec, split_prompt(spec)
     if own_prompt is not None:
         llm_kwargs["system_prompt"] = own_prompt
@@ -43,18 +43,24 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
         if kind != "hf" and own_prompt is None:
             llm_kwargs.pop("system_prompt", None)
         return _load_local(spec, model if kind == "hf" else "", llm_kwargs)
-    if kind in ("litellm", "http") and model:
+    if kind in _SERVED and model:
         from elicit_gym.agents.llm_policy import LLMPolicy
 
         return LLMPolicy(model, transport=kind, **llm_kwargs)
     if ":" in whole:
-        return _load_custom(whole)
-    near = get_close_matches(whole, BASELINES, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise UnknownNameError(
-        f"Unknown policy {whole!r}.{hint} Available: {', '.join(sorted(BASELINES))}; litellm:MODEL; "
-        "http:MODEL; hf:MODEL; the folder of a trained policy; or module:Class for your own."
-    )
+        return _checked(whole)
+    more = "; litellm:MODEL; http:MODEL; hf:MODEL; the folder of a trained policy; or module:attribute for your own"
+    raise unknown_name("policy", whole, POLICIES.names(), more)
+
+
+def _checked(name: str) -> Policy:
+    policy = POLICIES.make(name)
+    if not isinstance(policy, Policy):
+        raise SettingError(
+            f"Loading the policy {name!r}: expected an object with name, reset(seed) and act(history), "
+            f"got {type(policy).__name__}. Add what is missing."
+        )
+    return policy
 
 
 def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
@@ -76,26 +82,5 @@ def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
     folder = Path(spec)
     name = (folder.resolve().parent.name or spec) + suffix
     if (folder / "adapter_config.json").is_file():
-        return LocalPolicy(read_config(folder)["base_model"], adapter=folder, name=name, **kwargs)
+        return LocalPolicy(base_model_of(folder), adapter=folder, name=name, **kwargs)
     return LocalPolicy(str(folder), name=name, **kwargs)
-
-
-def _load_custom(spec: str) -> Policy:
-    module_name, _, attribute = spec.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        factory = getattr(importlib.import_module(module_name), attribute)
-        policy = factory()
-    except Exception as error:
-        raise SettingError(
-            f"Loading the policy {spec!r}: expected a module and a class in it that takes no arguments, "
-            f"got {type(error).__name__}: {error}. Check the names; the current folder is searched too."
-        ) from error
-    if not isinstance(policy, Policy):
-        raise SettingError(
-            f"Loading the policy {spec!r}: expected an object with name, reset(seed) and act(history), "
-            f"got {type(policy).__name__}. Add what is missing."
-        )
-    return policy

@@ -1,12 +1,13 @@
 """A Hugging Face causal language model with its tokenizer and adapter, from the hub or a folder."""
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import end_token_id
 
-__all__ = ["load_model"]
+__all__ = ["load_model", "loaded_sha256"]
 
 
 def load_model(
@@ -41,11 +42,12 @@ def load_model(
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("Loading a local model", "train") from error
-    kwargs: dict[str, Any] = {"dtype": dtype, "use_safetensors": True}
+    # Said outright: where it is not, transformers asks whether code from the model's folder may run.
+    kwargs: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
     if load_in_8bit:
         kwargs["quantization_config"] = _eight_bit()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
+        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         network = AutoModelForCausalLM.from_pretrained(model, **kwargs)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise SettingError(
@@ -60,6 +62,17 @@ def load_model(
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     moved: Any = network
     return (moved if load_in_8bit else moved.to(where)).eval(), tokenizer
+
+
+def loaded_sha256(network: Any) -> str:
+    """Return a hash over the weights of a model in memory, adapter included."""
+    import torch
+
+    digest = sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def _eight_bit() -> Any:

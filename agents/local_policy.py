@@ -1,17 +1,18 @@
 """A Hugging Face causal language model as a policy: batched acting and scoring."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.batch import collate
-from elicit_gym.agents.local_model import load_model
+from elicit_gym.agents.local_model import load_model, loaded_sha256
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.content import spoken
 from elicit_gym.llm.prompts import Prompt
+from elicit_gym.llm.weights import weights_sha256
 from elicit_gym.offline.model_input import (
     context_length,
     count_text_tokens,
@@ -19,24 +20,13 @@ from elicit_gym.offline.model_input import (
     encode_prompt,
     end_token_id,
 )
-from elicit_gym.types import ChatHistory, Message
+from elicit_gym.parts import kind_of, prompt_hashes
+from elicit_gym.policy import LogProb
+from elicit_gym.types import ChatHistory, Description, Message
 
-__all__ = ["LocalPolicy", "LogProb"]
+__all__ = ["LocalPolicy"]
 
 MARGIN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class LogProb:
-    """The log probability of an action.
-
-    Attributes:
-        total: natural logarithm, summed over the action's tokens.
-        num_tokens: how many; the end token is not among them unless it was asked for.
-    """
-
-    total: float
-    num_tokens: int
 
 
 class LocalPolicy:
@@ -77,8 +67,10 @@ class LocalPolicy:
         if isinstance(model, str | Path):
             self.model, self.tokenizer = load_model(str(model), adapter=adapter, dtype=dtype, device=device)
             self.name = name or Path(str(adapter or model)).name
+            self._files = [str(model), *([str(adapter)] if adapter is not None else [])]
         else:
             self.model, self.tokenizer, self.name = model, tokenizer, name or "local"
+            self._files = []
         encode_prompt(self.tokenizer, (Message(role="user", content="x"),))  # a missing template is told now, not later
         self._end = end_token_id(self.tokenizer)
         self._system = system
@@ -95,6 +87,21 @@ class LocalPolicy:
         twin = object.__new__(LocalPolicy)
         twin.__dict__.update(self.__dict__)
         return twin
+
+    def describe(self) -> Description:
+        """Return what the utterances depend on; where the weights lie, and on which device they are, does not count."""
+        template = str(self.tokenizer.chat_template)
+        return Description(
+            name=self.name,
+            kind=kind_of(self),
+            model=" + ".join(self._files) or None,
+            sampling={
+                "temperature": self._temperature, "max_new_tokens": self._max_new_tokens, "thinking": self._thinking,
+            },
+            weights_sha256=(weights_sha256(self._files) if self._files else None) or loaded_sha256(self.model),
+            prompts=prompt_hashes(self),
+            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template.encode()).hexdigest()},
+        )  # fmt: skip
 
     def reset(self, seed: int) -> None:
         """Start a new episode."""

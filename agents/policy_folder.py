@@ -1,6 +1,7 @@
 """The folder of a trained policy: weights, tokenizer, and how it was made."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.json_files import write_json
 
-__all__ = ["CONFIG", "read_config", "save_policy"]
+__all__ = ["CONFIG", "base_model_of", "read_config", "save_policy"]
 
 CONFIG = "elicit_gym.json"
+_HUB_ID = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
 def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]) -> None:
@@ -28,14 +30,35 @@ def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]
 def read_config(folder: Path) -> dict[str, Any]:
     """Read the config of a policy's folder.
 
+    What it says is text: nothing in it is imported or called.
+
     Raises:
-        SettingError: there is none.
+        SettingError: there is none, or it is no JSON object with the name of a base model.
     """
     path = folder / CONFIG
     try:
-        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingError(
             f"Loading {folder}: expected a checkpoint with {CONFIG}, got none that can be read."
         ) from error
+    if not isinstance(config, dict) or not isinstance(config.get("base_model"), str):
+        raise SettingError(
+            f"Loading {path}: expected a JSON object with the text 'base_model', got {str(config)[:60]!r}. "
+            "Is it the folder of a trained policy?"
+        )
     return config
+
+
+def base_model_of(folder: Path) -> str:
+    """Return the base model that an adapter's folder names: the id of a model on the hub, or a model's folder.
+
+    Raises:
+        SettingError: it is neither. A file or anything else that a folder of a stranger's may name is not opened.
+    """
+    base: str = read_config(folder)["base_model"]
+    if (Path(base) / "config.json").is_file() or (_HUB_ID.fullmatch(base) and not Path(base).exists()):
+        return base
+    raise SettingError(
+        f"Loading {folder}: expected a base model on the hub or in a folder, got {base!r} in {CONFIG}. Correct it."
+    )

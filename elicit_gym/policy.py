@@ -1,15 +1,25 @@
-"""The policy protocols: from a chat history to an utterance, and nothing else."""
+"""The policy protocols: from a chat history to an utterance, and what a policy may be able to do beside that.
+
+A policy says more of itself by having one of these methods or attributes; nothing has to be inherited.
+`elicit_gym.testing.check_policy` checks them. `elicit_gym.parts` has those that user simulators and judges share.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from elicit_gym.types import ChatHistory, Scenario, Usage
 
 __all__ = [
     "BatchPolicy",
+    "CountingPolicy",
+    "LogProb",
+    "NetworkBoundPolicy",
     "Policy",
     "PolicyLike",
     "PrivilegedPolicy",
+    "ScenarioPolicy",
+    "ScoringPolicy",
     "SeededBatchPolicy",
     "SpendingPolicy",
     "is_privileged",
@@ -59,13 +69,14 @@ class PrivilegedPolicy(Policy, Protocol):
 
     privileged: Literal[True]
 
+
+@runtime_checkable
+class ScenarioPolicy(PrivilegedPolicy, Protocol):
+    """A privileged policy that is made for each scenario."""
+
     def for_scenario(self, scenario: Scenario) -> Policy:
         """Return a policy for episodes of this scenario."""
         ...
-
-
-PolicyLike: TypeAlias = Policy | Callable[[], Policy]
-"""A policy, or something that makes one. With several workers each has its own: made, or deep-copied."""
 
 
 @runtime_checkable
@@ -77,6 +88,48 @@ class SpendingPolicy(Policy, Protocol):
         ...
 
 
+@runtime_checkable
+class NetworkBoundPolicy(Policy, Protocol):
+    """A policy that mostly waits for a network: its conversations go their own pace, in threads."""
+
+    network_bound: Literal[True]
+
+
+@dataclass(frozen=True, slots=True)
+class LogProb:
+    """The log probability of an action.
+
+    Attributes:
+        total: natural logarithm, summed over the action's tokens.
+        num_tokens: how many; the end token is not among them unless it was asked for.
+    """
+
+    total: float
+    num_tokens: int
+
+
+@runtime_checkable
+class ScoringPolicy(Policy, Protocol):
+    """A policy that can say how probable an utterance is to it: it gets a perplexity in `evaluate-yield`."""
+
+    def log_prob_batch(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[LogProb]:
+        """Return the log probability of each action after its history, shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class CountingPolicy(Policy, Protocol):
+    """A policy that can say how much it reads before it answers."""
+
+    def count_prompt_tokens(self, histories: Sequence[ChatHistory]) -> list[int]:
+        """Return the number of tokens for each history, prompt and template included."""
+        ...
+
+
+PolicyLike: TypeAlias = Policy | Callable[[], Policy]
+"""A policy, or something that makes one. With several workers each has its own: made, or deep-copied."""
+
+
 def is_privileged(policy: object) -> bool:
     """Say whether a policy is marked as knowing the hidden context."""
-    return bool(getattr(policy, "privileged", False))
+    return isinstance(policy, PrivilegedPolicy) and bool(policy.privileged)

@@ -1,16 +1,18 @@
-"""The words of the package as types: message, history, scenario, verdict, usage.
+"""The words of the package as types: message, history, scenario, verdict, usage, description.
 
 All are frozen and keyword-only, so that they can be shared between threads, hashed, and sent to other processes.
 """
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 __all__ = [
     "NUM_CONSTRAINTS",
     "NUM_ITEMS",
     "ChatHistory",
     "ChecklistItem",
+    "Description",
     "Fact",
     "FactId",
     "ItemKind",
@@ -219,3 +221,41 @@ class UserReply:
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
     leaves: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """How a policy, a user simulator, a judge or a reward acts, in JSON types: one entry of a manifest.
+
+    Attributes:
+        name: how reports call it.
+        kind: its class as ``module:Class``; text for the reader, never imported from a manifest.
+        model: the model behind it, where there is one.
+        sampling: how the model is sampled: temperature, longest answer and the like.
+        weights_sha256: of the weights of a local model, adapter included. Where it is known, it identifies the model,
+            and `model` is a remark.
+        prompts: sha256 of each prompt, by name.
+        settings: whatever else its records depend on.
+        server: remark: where the model is served, without user, password and query.
+    """
+
+    name: str
+    kind: str
+    model: str | None = None
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    weights_sha256: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    server: str | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """Return what two runs have to share before their records may be mixed; remarks are left out."""
+        known = self.weights_sha256 is not None
+        return {
+            "kind": self.kind,
+            "model": None if known else self.model,
+            "weights_sha256": self.weights_sha256,
+            "sampling": dict(self.sampling),
+            "prompts": dict(self.prompts),
+            "settings": dict(self.settings),
+        }

@@ -1,14 +1,13 @@
 """Datasets by id, as D4RL and Minari users load them."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
-from elicit_gym.errors import UnknownNameError
 from elicit_gym.offline.annotate import make_reward
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.schema import DOMAINS
+from elicit_gym.registry import unknown_name
 
 __all__ = ["list_datasets", "load_dataset"]
 
@@ -37,7 +36,7 @@ def load_dataset(
         dataset_id: one of `list_datasets`, for example ``yield/oral_history-v1``.
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a local copy of the corpus.
-        reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, or a reward.
+        reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, ``module:attribute``, or a reward.
         ner_model: for ``factual_novelty``; the paper uses ``en_core_web_trf``.
         cache: a SQLite file that keeps entities, so that a second load costs no NER.
         gamma: the discount.
@@ -47,9 +46,7 @@ def load_dataset(
         UnknownNameError: no such id.
     """
     if dataset_id not in list_datasets():
-        near = get_close_matches(dataset_id, list_datasets(), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError(f"Unknown dataset {dataset_id!r}.{hint} Available: {', '.join(list_datasets())}.")
+        raise unknown_name("dataset", dataset_id, list_datasets())
     corpus_name, _, rest = dataset_id.partition("/")
     domain = rest.removesuffix("-v1")
     corpus = load_corpus(corpus_name, split, path=path)

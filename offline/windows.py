@@ -14,11 +14,11 @@ from elicit_gym.types import Message
 __all__ = [
     "Window",
     "WindowRules",
+    "WindowSet",
     "chat_template_counter",
     "count_simple_tokens",
     "make_windows",
     "system_line",
-    "windows_sha256",
 ]
 
 TokenCounter = Callable[[Sequence[Message]], int]
@@ -141,13 +141,30 @@ def make_windows(
             )
 
 
-def windows_sha256(windows: Iterable[Window]) -> str:
-    """Return a hash of what windows say and earn, for manifests."""
-    whole = sha256()
-    for window in windows:
-        row = [window.block_id, [[m.role, m.content] for m in window.messages], window.return_to_go]
-        whole.update(json.dumps(row).encode("ascii"))
-    return whole.hexdigest()
+@dataclass(frozen=True, kw_only=True)
+class WindowSet:
+    """Which windows something was made with, for manifests.
+
+    Attributes:
+        count: how many.
+        sha256: of what they say and earn, which identifies them.
+    """
+
+    count: int
+    sha256: str
+
+    @classmethod
+    def of(cls, windows: Sequence[Window]) -> "WindowSet":
+        """Describe windows."""
+        whole = sha256()
+        for window in windows:
+            row = [window.block_id, [[m.role, m.content] for m in window.messages], window.return_to_go]
+            whole.update(json.dumps(row).encode("ascii"))
+        return cls(count=len(windows), sha256=whole.hexdigest())
+
+    def identity(self) -> dict[str, str]:
+        """Return what two of them have to share."""
+        return {"sha256": self.sha256}
 
 
 def window_to_row(window: Window, *, experimental: bool = True) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from tests.processes import lines_in, start_cli, wait_for
 
 ENV = "elicit_gym/InfoQuestLLM-v0"
 DOUBLES = {
-    "user_simulator_kwargs": {"model": "python:tests.doubles:user"},
-    "judge_kwargs": {"model": "python:tests.doubles:judge"},
+    "user_simulator_kwargs": {"model": "tests.doubles:user"},
+    "judge_kwargs": {"model": "tests.doubles:judge"},
 }
 IDS = [s.id for s in load_scenarios()[:6]]
 
@@ -87,7 +87,7 @@ def test_an_unclear_judge_gives_unscored_and_bounds() -> None:
 def test_usage_by_seat_and_unknown_prices() -> None:
     with llm_runtime(Runtime()) as runtime:
         comparison = compare(
-            [LLMPolicy("python:tests.doubles:policy"), LLMPolicy("python:tests.doubles:unpriced_policy")],
+            [LLMPolicy("tests.doubles:policy"), LLMPolicy("tests.doubles:unpriced_policy")],
             ENV, env_kwargs={**DOUBLES, "max_turns": 3}, scenario_ids=IDS,
         )  # fmt: skip
     rows = {(row.policy, row.seat): row for row in comparison.usage}
@@ -104,7 +104,7 @@ def test_usage_by_seat_and_unknown_prices() -> None:
 def test_repeats_and_workers_give_the_same_records() -> None:
     def run(workers: int) -> Any:
         return collect_episodes(
-            LLMPolicy("python:tests.doubles:policy"), ENV, env_kwargs=DOUBLES, scenario_ids=IDS, repeats=2,
+            LLMPolicy("tests.doubles:policy"), ENV, env_kwargs=DOUBLES, scenario_ids=IDS, repeats=2,
             concurrency=workers,
         )  # fmt: skip
 
@@ -120,16 +120,16 @@ def test_a_budget_stops_a_run_with_valid_partial_results(tmp_path: Path) -> None
         "out": tmp_path / "run",
     }
     with llm_runtime(Runtime(budget=Budget(tokens=12_000))):
-        comparison = compare([LLMPolicy("python:tests.doubles:policy")], ENV, **arguments)
+        comparison = compare([LLMPolicy("tests.doubles:policy")], ENV, **arguments)
     done = [record.scenario_id for record in comparison.records]
     assert 0 < len(done) < 6
     assert all(record.failure is None for record in comparison.records)
-    assert "12,000 tokens" in comparison.manifest["stopped"]
+    assert "12,000 tokens" in (comparison.manifest.stopped or "")
     with llm_runtime(Runtime()):
-        whole = compare([LLMPolicy("python:tests.doubles:policy")], ENV, **arguments, resume=True)
+        whole = compare([LLMPolicy("tests.doubles:policy")], ENV, **arguments, resume=True)
     assert [record.scenario_id for record in whole.records] == IDS
     assert whole.records[: len(done)] == comparison.records
-    assert whole.manifest["stopped"] is None
+    assert whole.manifest.stopped is None
 
 
 def test_the_budget_is_raised_where_an_environment_is_stepped() -> None:
@@ -171,9 +171,9 @@ def test_replay_gives_the_same_records_without_a_server(tmp_path: Path) -> None:
 
 
 def test_system_prompts() -> None:
-    assert LLMPolicy("python:tests.doubles:policy", system_prompt="clarify").name == "double-policy (clarify)"
+    assert LLMPolicy("tests.doubles:policy", system_prompt="clarify").name == "double-policy (clarify)"
     with pytest.raises(SettingError, match="expected one of clarify, elicitor, plain or the path of a file"):
-        LLMPolicy("python:tests.doubles:policy", system_prompt="shout")
+        LLMPolicy("tests.doubles:policy", system_prompt="shout")
     assert load_policy("litellm:openai/gpt-4o-mini", system_prompt="clarify").name == "openai/gpt-4o-mini (clarify)"
     assert load_policy("litellm:openai/gpt-4o-mini+elicitor").name == "openai/gpt-4o-mini (elicitor)"
     assert (

@@ -48,6 +48,7 @@ def train_awr(
 
     Raises:
         SettingError: there are no windows, their returns are all alike, or one is longer than the model's context.
+        ManifestMismatchError: `resume` is on, and the training in `out` was begun with something else.
         MissingExtraError: the extra ``train`` is not installed.
 
     References:
@@ -59,7 +60,7 @@ def train_awr(
     except ImportError as error:
         raise MissingExtraError("Training", "train") from error
     settings = settings or AWRSettings()
-    run = AWRRun(model, tokenizer, train, Path(out), dev=dev, settings=settings, tensorboard=tensorboard)
+    run = AWRRun(model, tokenizer, train, Path(out), dev=dev, settings=settings, tensorboard=tensorboard, resume=resume)
     if resume:
         run.resume()
     accelerator, module, optimizer = run.accelerator, run.module, run.optimizer

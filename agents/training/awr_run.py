@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.batch import Batch, collate
-from elicit_gym.agents.policy_folder import read_config, save_policy
+from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.training.checkpoint import latest_checkpoint, load_training_state, write_checkpoint
 from elicit_gym.agents.training.data import encode_windows, iterate, length_grouped
-from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training.manifest import Method, keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import AWRSettings, lora_config, set_checkpointing
 from elicit_gym.agents.training.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
@@ -46,6 +46,7 @@ class AWRRun:
         log: see `elicit_gym.agents.training.awr.train_awr`.
 
     Raises:
+        ManifestMismatchError: `resume` is on and the training in the folder was begun with something else.
         SettingError: see `elicit_gym.agents.training.awr.train_awr`.
         MissingExtraError: the extra ``train`` is not installed.
     """
@@ -60,6 +61,7 @@ class AWRRun:
         dev: Sequence[Window],
         settings: AWRSettings,
         tensorboard: bool,
+        resume: bool,
     ) -> None:
         try:
             from accelerate import Accelerator
@@ -73,15 +75,13 @@ class AWRRun:
         self._train = encode_windows(train, tokenizer, max_length=context_length(model))
         self._dev = encode_windows(dev, tokenizer, max_length=context_length(model)) if dev else []
         self._mean, self._std = _scale([value for _, value in self._train], settings)
-        method = "awr" if settings.weighted else "sft"
-        manifest = training_manifest(method, model, settings, train, dev)
+        method: Method = "awr" if settings.weighted else "sft"
+        manifest = training_manifest(method, model, settings, train=train, dev=dev)
         self.accelerator = Accelerator(
             mixed_precision="bf16" if settings.bf16 else "no",
             gradient_accumulation_steps=settings.gradient_accumulation_steps,
         )
-        if self.accelerator.is_main_process:
-            out.mkdir(parents=True, exist_ok=True)
-            write_json(out / MANIFEST, manifest)
+        keep_manifest(manifest, out, resume=resume, write=self.accelerator.is_main_process)
         set_seed(settings.seed)
         self._switch_checkpointing = set_checkpointing(model, settings)
         module = PolicyAndValue(_with_lora(model, settings), settings.value_input)
@@ -114,18 +114,10 @@ class AWRRun:
         return self._inner.policy
 
     def resume(self) -> None:
-        """Go on from the latest whole checkpoint, if there is one.
-
-        Raises:
-            SettingError: it was made with other settings.
-        """
+        """Go on from the latest whole checkpoint, if there is one."""
         checkpoint = latest_checkpoint(self._out / "checkpoints")
         if checkpoint is None:
             return
-        if read_config(checkpoint)["settings"] != _jsonable(self._saved["settings"]):
-            raise SettingError(
-                f"Resuming from {checkpoint}: expected the same settings, got others. Use those of the run."
-            )
         state = load_training_state(checkpoint)
         self.step, self._best, self.log = state["step"], state["best"], state["log"]
         self._inner.load_state_dict(state["module"], strict=False)

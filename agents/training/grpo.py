@@ -8,17 +8,25 @@ from typing import Any
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.training.conversation_tokens import ConversationTokens
-from elicit_gym.agents.training.settings import GRPOSettings, lora_config, set_checkpointing, trains_on_cpu
+from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
+from elicit_gym.agents.training.settings import (
+    GRPOSettings,
+    lora_config,
+    set_checkpointing,
+    trains_on_cpu,
+)
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length, end_token_id
+from elicit_gym.parts import json_types, kind_of
 from elicit_gym.rollout.collect import DEFAULT_ENV
 from elicit_gym.rollout.lock_step import step_together
-from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
+from elicit_gym.rollout.manifest import RunManifest, describe_run
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import make_env, sample_environment
 from elicit_gym.seeding import unit_seed
+from elicit_gym.types import Description
 
 __all__ = ["train_grpo"]
 
@@ -43,7 +51,7 @@ def train_grpo(
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
         tokenizer: with a chat template and an end token.
         out: gets ``best`` (the policy at the end), ``episodes`` (with a folder for each of several processes), TRL's
-            checkpoints and ``log.json``.
+            checkpoints, ``log.json`` and ``manifest.json``.
         env_id: an InfoQuest environment.
         env_kwargs: its arguments.
         settings: see there.
@@ -66,8 +74,10 @@ def train_grpo(
         raise MissingExtraError("Training", "train") from error
     settings = settings or GRPOSettings()
     out = Path(out)
-    set_checkpointing(model, settings)
     player = _Player(tokenizer, env_id, dict(env_kwargs or {}), settings, out / "episodes")
+    manifest = training_manifest("grpo", model, settings, run=player.describe())
+    player.base_sha256 = manifest.base_sha256
+    set_checkpointing(model, settings)
     try:
         trainer = GRPOTrainer(
             model=model,
@@ -79,6 +89,7 @@ def train_grpo(
             peft_config=lora_config(settings),
             rollout_func=player,
         )
+        keep_manifest(manifest, out, resume=False, write=trainer.is_world_process_zero())
         trainer.train()
     finally:
         player.close()
@@ -105,6 +116,7 @@ class _Player:
         self._sample = sample_environment(env_id, env_kwargs)
         self.scenarios = self._sample.scenarios
         self._end = end_token_id(tokenizer)
+        self.base_sha256: str | None = None  # of the model that training starts from, for the episodes' manifest
         self._played = 0
         self._folder = folder
         self._store: RunStore | None = None
@@ -113,18 +125,18 @@ class _Player:
         if self._store is not None:
             self._store.close()
 
+    def describe(self) -> RunManifest:
+        """Describe the run that the conversations are."""
+        settings = json_types(asdict(self._settings), "the settings")
+        policy = Description(name="grpo", kind=kind_of(self), weights_sha256=self.base_sha256, settings=settings)
+        return describe_run(self._sample, [policy], repeats=1, seed=self._settings.seed)
+
     def _opened(self, accelerator: Any) -> RunStore:
         """Open the store on the first call, when the process knows which of how many it is: each has a file."""
         if self._store is None:
-            settings, parts = self._settings, self._sample.parts
             alone = accelerator.num_processes == 1
             folder = self._folder if alone else self._folder / f"process-{accelerator.process_index}"
-            manifest = make_manifest(
-                env_id=self._env_id, env_kwargs=self._env_kwargs, scenarios=self.scenarios, policies=["grpo"],
-                privileged=[], repeats=1, seed=settings.seed,
-                prompts={**prompt_hashes(parts.user_simulator), **prompt_hashes(parts.judge)},
-            )  # fmt: skip
-            self._store = RunStore(folder, manifest, resume=folder.exists())
+            self._store = RunStore(folder, self.describe(), resume=folder.exists())
         return self._store
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.training.data import encode_windows
-from elicit_gym.agents.training.manifest import MANIFEST, training_manifest
+from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import SFTSettings, lora_config, set_checkpointing, trains_on_cpu
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.json_files import write_json
@@ -49,6 +49,7 @@ def train_sft(
 
     Raises:
         SettingError: there are no windows, or one is longer than the model's context.
+        ManifestMismatchError: `resume` is on, and the training in `out` was begun with something else.
         MissingExtraError: the extra ``train`` is not installed.
 
     References:
@@ -74,7 +75,7 @@ def train_sft(
             ]
         )
 
-    manifest = training_manifest("sft", model, settings, train, dev)
+    manifest = training_manifest("sft", model, settings, train=train, dev=dev)
     set_checkpointing(model, settings)
     trainer = SFTTrainer(
         model=model,
@@ -85,9 +86,7 @@ def train_sft(
         data_collator=_causal_collator(tokenizer.pad_token_id or 0),
         peft_config=lora_config(settings),
     )
-    if trainer.is_world_process_zero():
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(out / MANIFEST, manifest)
+    keep_manifest(manifest, out, resume=resume, write=trainer.is_world_process_zero())
     checkpoints = list((out / "trl").glob("checkpoint-*"))
     trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
     log = {"steps": trainer.state.log_history}

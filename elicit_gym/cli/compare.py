@@ -8,11 +8,11 @@ import typer
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
 DEFAULT_POLICIES = ("naive", "ask-many", "ask-one", "random", "adaptive", "oracle")
-DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 
 
 def _seats(
@@ -36,12 +36,12 @@ def _seats(
 def compare_command(
     policies: Annotated[list[str] | None, m.POLICIES] = None,
     env: o.EnvOption = DEFAULT_ENV,
-    scenarios: o.ScenariosOption = "bundled",
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
     concurrency: o.ConcurrencyOption = 1,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
     out: Annotated[Path | None, o.out_option("The default is the next folder elicit-gym-runs/NNN.")] = None,
     resume: o.ResumeOption = False,
     dry_run: Annotated[
@@ -84,7 +84,7 @@ def compare_command(
     }
     loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
     if dry_run:
-        _estimate(loaded, env, kwargs, repeats, max_turns)
+        _estimate(loaded, env, kwargs, repeats)
         return
     folder = o.next_folder(out)
     budget = budget_usd is not None or budget_tokens is not None
@@ -113,12 +113,12 @@ def compare_command(
         )
     print_comparison(comparison)
     print_usage(comparison.usage)
-    if comparison.manifest["stopped"]:
-        typer.echo(f"Stopped early: {comparison.manifest['stopped']} Go on with: --resume --out {folder}", err=True)
+    if comparison.manifest.stopped:
+        typer.echo(f"Stopped early: {comparison.manifest.stopped} Go on with: --resume --out {folder}", err=True)
     typer.echo(f"\nReport: {folder / 'report.html'}")
 
 
-def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int, max_turns: int) -> None:
+def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
     from elicit_gym.evaluation.tables import print_usage
     from elicit_gym.evaluation.usage import estimate_usage
     from elicit_gym.llm.litellm_transport import price_usd
@@ -128,10 +128,10 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
     rows = estimate_usage(
         sample.scenarios,
         repeats=repeats,
-        max_turns=max_turns,
+        max_turns=sample.max_turns,
         user_simulator=sample.user_simulator,
         judge=sample.judge,
-        policy_models={policy.name: getattr(getattr(policy, "model", None), "name", "") for policy in policies},
+        policies=policies,
         price=price_usd,
     )
     if not rows:
@@ -142,16 +142,23 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
 
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Compare the runs saved in these folders.")],
+    scenarios: Annotated[str | None, o.SCENARIOS] = None,
     out: Annotated[Path, o.out_option("The folder gets the report and its figures.")] = Path("elicit-gym-report"),
 ) -> None:
     """Compare the policies of saved runs; runs made with different settings are refused."""
     from elicit_gym.evaluation.compare import compare_runs
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
-    comparison = compare_runs(runs)
+    comparison = compare_runs(runs, scenarios)
     path = comparison.save(out)
     print_comparison(comparison)
     print_usage(comparison.usage)
+    if not comparison.scenarios:
+        typer.echo(
+            "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
+            "--scenarios.",
+            err=True,
+        )
     typer.echo(f"\nReport: {path}")
 
 
@@ -182,7 +189,7 @@ def rejudge_command(
     seat = o.seat_kwargs(
         "judge",
         judge,
-        env="",
+        env=None,
         model=judge_model,
         api_base=judge_api_base,
         max_new_tokens=max_new_tokens,
@@ -211,12 +218,12 @@ def rejudge_command(
 def noise_floor_command(
     policy: Annotated[str, typer.Argument(help="Measure this policy: the name of a baseline, or module:Class.")],
     env: o.EnvOption = DEFAULT_ENV,
-    scenarios: o.ScenariosOption = "bundled",
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
     repeats: o.RepeatsOption = 3,
     seed: o.SeedOption = 0,
     concurrency: o.ConcurrencyOption = 1,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
 ) -> None:
     """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
     from elicit_gym.agents import load_policy

@@ -109,7 +109,7 @@ def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCoun
     if tokenizer is not None:
         from transformers import AutoTokenizer
 
-        made = AutoTokenizer.from_pretrained(tokenizer)
+        made = AutoTokenizer.from_pretrained(tokenizer, trust_remote_code=False)
         return lambda texts: count_text_tokens(made, texts)
     local = next((policy for policy in policies if isinstance(policy, LocalPolicy)), None)
     if local is not None:

@@ -1,5 +1,6 @@
 """Options that several commands share, and what they turn into."""
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
+from elicit_gym.registry import REGISTRIES
+from elicit_gym.rollout.units import environment_defaults
 from elicit_gym.rollout.workers import Killed
 
 __all__ = [
@@ -65,7 +68,7 @@ SCENARIOS = typer.Option(
     "--scenarios",
     help="Take the scenarios from here: 'bundled', 'infoquest' (the published ones), a JSON lines file, or a folder.",
 )
-ScenariosOption = Annotated[str, SCENARIOS]
+ScenariosOption = Annotated[str | None, SCENARIOS]
 SPLIT = typer.Option("--split", help="Use only this part of the data.")
 SplitOption = Annotated[Literal["train", "test"] | None, SPLIT]
 SeedOption = Annotated[int, typer.Option("--seed", help="Derive every random choice from this seed.")]
@@ -77,7 +80,12 @@ ConcurrencyOption = Annotated[
     ),
 ]
 TurnsOption = Annotated[
-    int, typer.Option("--max-turns", min=1, help="Let the agent send at most this many messages per episode.")
+    int | None,
+    typer.Option(
+        "--max-turns",
+        min=1,
+        help="Let the agent send at most this many messages per episode; the environment's own number by default.",
+    ),
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
@@ -101,23 +109,19 @@ def stoppable(advice: str) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def env_kwargs(scenarios: str, split: str | None, max_turns: int) -> dict[str, Any]:
-    """Keep to what differs from the defaults, so that manifests stay short and comparable."""
-    kwargs: dict[str, Any] = {}
-    if scenarios != "bundled":
-        kwargs["scenarios"] = str(Path(scenarios).resolve()) if Path(scenarios).exists() else scenarios
-    if split is not None:
-        kwargs["split"] = split
-    if max_turns != 10:
-        kwargs["max_turns"] = max_turns
-    return kwargs
+def env_kwargs(scenarios: str | None, split: str | None, max_turns: int | None) -> dict[str, Any]:
+    """Return the options of the environment that were given; all others are the environment's own."""
+    if scenarios is not None and Path(scenarios).exists():
+        scenarios = str(Path(scenarios).resolve())
+    given = {"scenarios": scenarios, "split": split, "max_turns": max_turns}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def seat_kwargs(
     seat: str,
     name: str | None,
     *,
-    env: str,
+    env: str | None,
     model: str | None,
     api_base: str | None,
     max_new_tokens: int | None,
@@ -125,27 +129,41 @@ def seat_kwargs(
 ) -> dict[str, Any]:
     """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
 
+    Args:
+        seat: of the environment.
+        name: who takes it; None for whoever the environment has there.
+        env: its id; None where there is no environment.
+        model: for this seat.
+        api_base: likewise.
+        max_new_tokens: for every seat that takes it.
+        prompts: likewise.
+
     Raises:
         SettingError: a model is named for a seat that holds none.
     """
+    own = environment_defaults(env) if env is not None else {}
+    who = name or own.get(seat)
+    if not isinstance(who, str):
+        return {}  # an environment without such a seat, which is refused where it is made
+    taken = inspect.signature(REGISTRIES[seat.replace("_", " ")].factory(who)).parameters
+    # Whatever else a maker of models takes, it hands on to `make_chat_model`.
+    anything = "model" in taken and any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+    if (model and "model" not in taken) or (api_base and not anything and "api_base" not in taken):
+        raise SettingError(
+            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {who!r}. "
+            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
+        )
     given = {
         "model": model,
         "api_base": api_base,
         "max_tokens": max_new_tokens,
         "prompts": str(prompts.resolve()) if prompts else None,
     }
-    holds_model = name == "llm" or (name is None and env.endswith("InfoQuestLLM-v0"))
-    kwargs = {key: value for key, value in given.items() if value is not None} if holds_model else {}
-    if name == "embedding" and model:
-        kwargs = {"model": model}
-    elif not holds_model and (model or api_base):
-        raise SettingError(
-            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {name or 'scripted'!r}. "
-            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
-        )
+    fits = {key: value for key, value in given.items() if value is not None and (key in taken or anything)}
     made: dict[str, Any] = {seat: name} if name is not None else {}
-    if kwargs:
-        made[f"{seat}_kwargs"] = kwargs
+    before = own.get(f"{seat}_kwargs") or {}
+    if fits or (before and who != own.get(seat)):  # the arguments of one part are not those of another
+        made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **fits}
     return made
 
 

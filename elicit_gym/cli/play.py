@@ -12,15 +12,16 @@ from rich.console import Console
 from elicit_gym.cli import options as o
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.render import conversation_view
-from elicit_gym.policy import Policy, PrivilegedPolicy
+from elicit_gym.policy import Policy, ScenarioPolicy
 from elicit_gym.reporting.terminal import printable
+from elicit_gym.rollout.collect import DEFAULT_ENV
 from elicit_gym.types import UserReply, UserTurn
 
 __all__ = ["HumanUser", "play_assistant", "play_command", "play_user"]
 
 
 def _make(env_kwargs: Mapping[str, Any], **more: Any) -> InfoQuestEnv:
-    env = gym.make("elicit_gym/InfoQuest-v0", disable_env_checker=True, **env_kwargs, **more).unwrapped
+    env = gym.make(DEFAULT_ENV, disable_env_checker=True, **env_kwargs, **more).unwrapped
     assert isinstance(env, InfoQuestEnv)
     return env
 
@@ -126,7 +127,7 @@ def play_user(
     for fact in scenario.facts:
         console.print(f"  {fact.id}: {printable(fact.statement)}", style="dim", markup=False)
     console.print(f"you: {printable(scenario.opening_message)}", style="cyan", markup=False)
-    if isinstance(policy, PrivilegedPolicy):
+    if isinstance(policy, ScenarioPolicy):
         policy = policy.for_scenario(scenario)
     policy.reset(seed)
     total, done = 0.0, False
@@ -151,10 +152,10 @@ def play_command(
     as_user: Annotated[
         str | None, typer.Option("--as-user", help="Play the user against this policy.", metavar="POLICY")
     ] = None,
-    scenarios: o.ScenariosOption = "bundled",
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
     seed: o.SeedOption = 0,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
 ) -> None:
     """Play the assistant in the terminal, the checklist ticking beside; or the user, with --as-user POLICY."""
     from elicit_gym.agents import load_policy

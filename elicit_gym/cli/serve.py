@@ -6,15 +6,16 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import MissingExtraError
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["serve_command"]
 
 
 def serve_command(
-    env: o.EnvOption = "elicit_gym/InfoQuest-v0",
-    scenarios: o.ScenariosOption = "bundled",
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = None,
     split: o.SplitOption = None,
-    max_turns: o.TurnsOption = 10,
+    max_turns: o.TurnsOption = None,
     host: Annotated[str, typer.Option("--host", help="Listen at this network address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Listen at this port.")] = 8000,
     max_sessions: Annotated[

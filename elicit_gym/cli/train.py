@@ -10,6 +10,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group, takes_settings
 from elicit_gym.errors import SettingError
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["train_app"]
 
@@ -108,16 +109,26 @@ def awr_command(
     typer.echo(f"Policy: {out / 'best'}")
 
 
+def _for_training(env: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keep the test scenarios out of training, where nobody chose a split and the environment draws from all."""
+    from elicit_gym.rollout.units import sample_environment
+
+    drawn = sample_environment(env, kwargs)
+    if drawn.describe_scenarios().split is None and any(scenario.split == "train" for scenario in drawn.scenarios):
+        return {**kwargs, "split": "train"}
+    return kwargs
+
+
 @train_app.command("grpo", cls=Command)
 @takes_settings(GRPOSettings)
 def grpo_command(
     model: ModelArgument,
     out: OutOption,
     settings: GRPOSettings,
-    env: o.EnvOption = "elicit_gym/InfoQuest-v0",
-    scenarios: o.ScenariosOption = "bundled",
-    split: o.SplitOption = "train",
-    max_turns: o.TurnsOption = 10,
+    env: o.EnvOption = DEFAULT_ENV,
+    scenarios: o.ScenariosOption = None,
+    split: o.SplitOption = None,
+    max_turns: o.TurnsOption = None,
     load_in_8bit: EightBitOption = False,
     tensorboard: TensorboardOption = False,
 ) -> None:
@@ -132,7 +143,7 @@ def grpo_command(
             tokenizer,
             out,
             env_id=env,
-            env_kwargs=o.env_kwargs(scenarios, split, max_turns),
+            env_kwargs=_for_training(env, o.env_kwargs(scenarios, split, max_turns)),
             settings=settings,
             tensorboard=tensorboard,
         )
@@ -146,9 +157,9 @@ def merge_command(
 ) -> None:
     """Merge an adapter into its model, for serving."""
     from elicit_gym.agents.local_model import load_model
-    from elicit_gym.agents.policy_folder import read_config, save_policy
+    from elicit_gym.agents.policy_folder import base_model_of, read_config, save_policy
 
     config = read_config(policy)
-    network, tokenizer = load_model(config["base_model"], adapter=policy, dtype="float32")
+    network, tokenizer = load_model(base_model_of(policy), adapter=policy, dtype="float32")
     save_policy(out, network.merge_and_unload(), tokenizer, {**config, "merged": True})
     typer.echo(f"Model: {out}")

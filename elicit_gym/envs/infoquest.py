@@ -1,20 +1,25 @@
 """InfoQuest as a Gymnasium environment."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 
+from elicit_gym.envs.arguments import json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
+from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.stepping import Parts, step_conversations, step_info
 from elicit_gym.errors import SettingError
-from elicit_gym.judges.base import Judge
-from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
+from elicit_gym.judges.base import Judge, check_scenarios
+from elicit_gym.parts import CheckablePart, describe, json_types, kind_of
+from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS, Registry
 from elicit_gym.rewards import Reward
-from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.scenarios.load import load_scenarios, scenarios_sha256
 from elicit_gym.spaces import ChatHistorySpace, Utterance
 from elicit_gym.types import ChatHistory, Scenario
 from elicit_gym.user_simulators.base import UserSimulator
@@ -57,17 +62,18 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     judge could not score), ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
 
     ## Arguments
-    See below; all can be given to `gym.make` and survive ``env.spec.to_json()``. Live simulators, judges and rewards
-    can be handed to this constructor in place of names.
+    See below. Those that are names, paths, numbers and dictionaries can be given to `gym.make` and survive
+    ``env.spec.to_json()``. Live scenarios, simulators, judges and rewards are for this constructor; `gym.make` refuses
+    them.
 
     Args:
-        scenarios: ``bundled``, a path, or a sequence of scenarios.
+        scenarios: ``bundled``, ``infoquest``, a path, or a sequence of scenarios.
         split: ``train`` or ``test``; None for all.
-        user_simulator: a name from `elicit_gym.registry.USER_SIMULATORS`, or a simulator.
+        user_simulator: a name from `elicit_gym.registry.USER_SIMULATORS`, ``module:attribute``, or a simulator.
         user_simulator_kwargs: its arguments.
-        judge: a name from `elicit_gym.registry.JUDGES`, or a judge.
+        judge: a name from `elicit_gym.registry.JUDGES`, ``module:attribute``, or a judge.
         judge_kwargs: its arguments.
-        reward: a name from `elicit_gym.registry.REWARDS`, or a reward.
+        reward: a name from `elicit_gym.registry.REWARDS`, ``module:attribute``, or a reward.
         reward_kwargs: its arguments.
         max_turns: messages that the agent may send.
         render_mode: ``ansi`` (`render` returns text), ``human`` (prints after every step) or None.
@@ -88,6 +94,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "ansi"], "render_fps": 4}  # type: ignore[misc]
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -102,25 +109,29 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         max_turns: int = 10,
         render_mode: str | None = None,
     ) -> None:
-        if not isinstance(max_turns, int) or max_turns < 1:
-            raise SettingError(f"Making InfoQuest: expected max_turns of 1 or more, got {max_turns!r}. Raise it.")
+        max_turns = whole_number("Making InfoQuest", "max_turns", max_turns, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise SettingError(
                 f"Making InfoQuest: expected render_mode None, 'ansi' or 'human', got {render_mode!r}. Choose one."
             )
         if isinstance(scenarios, str | Path):
             self.scenarios: tuple[Scenario, ...] = load_scenarios(scenarios, split)
+            self._source = (str(scenarios), split)
         else:
-            self.scenarios = tuple(scenarios)
+            self.scenarios = tuple(scenario for scenario in scenarios if split in (None, scenario.split))
+            self._source = ("objects", split)
         if not self.scenarios:
             raise SettingError("Making InfoQuest: expected at least one scenario, got none. Give some.")
+        self._made_with = {"user_simulator": user_simulator_kwargs, "judge": judge_kwargs, "reward": reward_kwargs}
+        self._reward_name = reward if isinstance(reward, str) else None
         self.parts = Parts(
-            user_simulator=USER_SIMULATORS.make(user_simulator, user_simulator_kwargs)
-            if isinstance(user_simulator, str)
-            else user_simulator,
-            judge=JUDGES.make(judge, judge_kwargs) if isinstance(judge, str) else judge,
-            reward=REWARDS.make(reward, reward_kwargs) if isinstance(reward, str) else reward,
+            user_simulator=_part(
+                USER_SIMULATORS, user_simulator, user_simulator_kwargs, UserSimulator, "name and reply(turn)"
+            ),
+            judge=_part(JUDGES, judge, judge_kwargs, Judge, "name and judge(request)"),
+            reward=_part(REWARDS, reward, reward_kwargs, Reward, "a function of a RewardStep"),
         )
+        check_scenarios(self.parts.judge, self.scenarios)
         self.max_turns = max_turns
         self.render_mode = render_mode
         self.observation_space = ChatHistorySpace(max_messages=2 * max_turns)
@@ -143,6 +154,35 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     def reward(self) -> Reward:
         """What a step is worth."""
         return self.parts.reward
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The spec that `gym.make` made this environment by; it survives ``to_json()``."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = None if spec is None else json_spec(spec)
+
+    def describe(self) -> EnvironmentDescription:
+        """Return what the episodes of this environment depend on, beside its scenarios."""
+        kwargs = self.spec.kwargs if self.spec is not None else {}
+        known = inspect.signature(InfoQuestEnv.__init__).parameters
+        return EnvironmentDescription(
+            kind=kind_of(self),
+            max_turns=self.max_turns,
+            user_simulator=describe(self.user_simulator, settings=self._made_with["user_simulator"]),
+            judge=describe(self.judge, settings=self._made_with["judge"]),
+            reward=describe(self.reward, name=self._reward_name, settings=self._made_with["reward"]),
+            settings=json_types({name: value for name, value in kwargs.items() if name not in known}, "settings"),
+        )
+
+    def describe_scenarios(self) -> ScenarioSet:
+        """Return which scenarios this environment draws from."""
+        source, split = self._source
+        return ScenarioSet(
+            count=len(self.scenarios), sha256=scenarios_sha256(self.scenarios), source=source, split=split
+        )
 
     @property
     def conversation(self) -> Conversation | None:
@@ -231,6 +271,16 @@ def draw_episode(np_random: np.random.Generator, num_scenarios: int) -> tuple[in
     return int(np_random.integers(num_scenarios)), int(np_random.integers(2**31))
 
 
+def _part(registry: Registry[Any], given: Any, kwargs: Mapping[str, Any] | None, contract: Any, rule: str) -> Any:
+    """Make a part by its name, or take the one that was given."""
+    part = registry.make(given, kwargs) if isinstance(given, str) else given
+    if not isinstance(part, contract):
+        raise SettingError(
+            f"Making InfoQuest: expected a {registry.kind} with {rule}, got {type(part).__name__}. Add what is missing."
+        )
+    return part
+
+
 def check_parts(*parts: object) -> None:
     """Let every part that calls a model see whether it can.
 
@@ -238,6 +288,5 @@ def check_parts(*parts: object) -> None:
         FatalModelError: one cannot, in one sentence.
     """
     for part in parts:
-        check = getattr(part, "check", None)
-        if check is not None:
-            check()
+        if isinstance(part, CheckablePart):
+            part.check()

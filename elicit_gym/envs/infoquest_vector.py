@@ -1,15 +1,18 @@
 """Many InfoQuest conversations in one environment: judge calls go out as one batch, then the user's as one."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from elicit_gym.envs.arguments import json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.stepping import StepResult, step_conversations
@@ -43,12 +46,13 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
         SettingError: an argument is off.
     """
 
+    _spec: EnvSpec | None = None
+
     def __init__(
         self, num_envs: int = 1, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP, **env_kwargs: Any
     ) -> None:
         super().__init__()
-        if not isinstance(num_envs, int) or num_envs < 1:
-            raise SettingError(f"Making InfoQuest: expected num_envs of 1 or more, got {num_envs!r}. Raise it.")
+        num_envs = whole_number("Making InfoQuest", "num_envs", num_envs, 1)
         try:
             self._mode = AutoresetMode(autoreset_mode)
         except ValueError as error:
@@ -70,6 +74,15 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
         self.observation_space: gym.Space[Any] = batch_space(first.observation_space, num_envs)
         self.action_space: gym.Space[Any] = batch_space(first.action_space, num_envs)
         self._done = np.zeros(num_envs, dtype=np.bool_)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The spec that `gym.make_vec` made this environment by; it survives ``to_json()``."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = None if spec is None else json_spec(spec)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -101,7 +114,7 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
                 f"Resetting InfoQuest: expected reset_mask to be a bool array of shape ({self.num_envs},) with a True "
                 f"in it, got {mask!r}."
             )
-        counted = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+        counted = [int(seed) + i for i in range(self.num_envs)] if isinstance(seed, int | Integral) else seed
         seeds = self._each("seed", counted)
         ids = self._each("options['scenario_ids']", options.pop("scenario_ids", None))
         infos: dict[int, dict[str, Any]] = {}

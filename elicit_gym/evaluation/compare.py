@@ -6,9 +6,9 @@ from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.evaluation.comparison import Comparison, comparison_of
+from elicit_gym.evaluation.saved_scenarios import scenarios_of_run
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, Backend, collect_policies, environment_scenarios
-from elicit_gym.rollout.manifest import check_same_settings
 from elicit_gym.rollout.storage import load_run
 
 __all__ = ["compare", "compare_runs"]
@@ -64,42 +64,40 @@ def compare(
         resume=resume,
         progress=progress,
     )
-    comparison = comparison_of(records, environment_scenarios(env_id, manifest["env_kwargs"]), manifest)
+    comparison = comparison_of(records, environment_scenarios(env_id, env_kwargs or {}), manifest)
     if out is not None:
         comparison.save(out)
     return comparison
 
 
-def compare_runs(folders: Sequence[str | Path]) -> Comparison:
-    """Compare the policies of saved runs.
+def compare_runs(folders: Sequence[str | Path], scenarios: str | None = None) -> Comparison:
+    """Compare the policies of saved runs. What their files name is text: nothing of it is imported, called or opened.
+
+    Args:
+        folders: of the runs; one that is named twice counts once.
+        scenarios: where the runs' scenarios are: a known name or a path. By default they are looked for where the runs
+            name ``bundled`` or ``infoquest``, and the conversations stand without their checklists where they do not.
 
     Raises:
         StorageError: a folder holds no readable run.
         ManifestMismatchError: two runs differ in what matters.
-        SettingError: two runs have a policy of the same name.
+        SettingError: two runs have a policy of the same name, or there are other scenarios where the user says.
     """
-    runs = [(Path(folder), *load_run(Path(folder))) for folder in folders]
+    named = {Path(folder).resolve(): Path(folder) for folder in folders}
+    runs = [(folder, *load_run(folder)) for folder in named.values()]
     if not runs:
         raise SettingError("Comparing runs: expected at least one folder, got none. Name some.")
-    first, _, manifest = runs[0]
+    first, _, combined = runs[0]
     owner: dict[str, Path] = {}
     for folder, records, theirs in runs:
-        check_same_settings(
-            f"Comparing {folder} with {first}", theirs, manifest, "Compare runs made with the same settings."
-        )
+        theirs.check_same(f"Comparing {folder} with {first}", combined, "Compare runs made with the same settings.")
         for policy in {record.policy for record in records}:
             if owner.setdefault(policy, folder) != folder:
                 raise SettingError(
                     f"Comparing runs: expected policies with different names, got {policy!r} in {owner[policy]} and "
                     f"in {folder}. Leave one out."
                 )
+    for *_, theirs in runs[1:]:
+        combined = combined.with_policies_of(theirs)
     merged = [record for _, records, _ in runs for record in records]
-    combined = {
-        **manifest,
-        "policies": [name for *_, theirs in runs for name in theirs["policies"]],
-        "privileged": [name for *_, theirs in runs for name in theirs["privileged"]],
-        "repeats": max(theirs["repeats"] for *_, theirs in runs),
-        "stopped": next((theirs["stopped"] for *_, theirs in runs if theirs["stopped"]), None),
-    }
-    scenarios = environment_scenarios(manifest["env_id"], manifest["env_kwargs"])
-    return comparison_of(merged, scenarios, combined)
+    return comparison_of(merged, scenarios_of_run(combined, scenarios), combined)

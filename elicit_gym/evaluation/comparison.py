@@ -1,15 +1,17 @@
 """What comes out of a comparison: summaries of policies and pairs, and the records behind them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
+from elicit_gym.errors import StorageError
 from elicit_gym.evaluation.report import write_report
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
 from elicit_gym.evaluation.usage import UsageRow, usage_table
 from elicit_gym.json_files import write_json
+from elicit_gym.rollout.manifest import RunManifest
 from elicit_gym.types import Scenario
 
 __all__ = ["Comparison", "comparison_of"]
@@ -24,7 +26,7 @@ class Comparison:
         pairs: one a pair of policies.
         usage: what each seat spent, where it holds a model.
         records: every episode.
-        scenarios: of the environment, to show conversations beside their checklists.
+        scenarios: to show conversations beside their checklists; none where they are not at hand.
         manifest: what it was made with.
     """
 
@@ -33,7 +35,7 @@ class Comparison:
     usage: tuple[UsageRow, ...]
     records: tuple[EpisodeRecord, ...]
     scenarios: tuple[Scenario, ...]
-    manifest: Mapping[str, Any]
+    manifest: RunManifest
 
     def to_row(self) -> dict[str, Any]:
         """Convert the numbers to JSON types."""
@@ -63,24 +65,27 @@ class Comparison:
         )
 
 
-def comparison_of(
-    records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], manifest: Mapping[str, Any]
-) -> Comparison:
+def comparison_of(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], manifest: RunManifest) -> Comparison:
     """Compare records that are there already.
 
     Args:
         records: of any number of policies.
         scenarios: to show conversations beside their checklists.
         manifest: of the run.
+
+    Raises:
+        StorageError: an episode is longer than the manifest's turns.
     """
-    return Comparison(
-        policies=tuple(
-            summarise_policies(
-                records,
-                max_turns=int(manifest["env_kwargs"].get("max_turns", 10)),
-                privileged=manifest["privileged"],
+    max_turns = manifest.environment.max_turns
+    for record in records:
+        if len(record.episode.turns) > max_turns:
+            raise StorageError(
+                f"Comparing policies: expected episodes of at most {max_turns} turns, as the manifest says, got one of "
+                f"{len(record.episode.turns)} ({record.policy!r} in {record.scenario_id!r}). The files do not belong "
+                "together."
             )
-        ),
+    return Comparison(
+        policies=tuple(summarise_policies(records, max_turns=max_turns, privileged=manifest.privileged)),
         pairs=tuple(summarise_pairs(records)),
         usage=tuple(usage_table(records)),
         records=tuple(records),

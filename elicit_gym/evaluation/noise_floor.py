@@ -7,7 +7,8 @@ from typing import Any
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import UNIT, return_bounds
 from elicit_gym.policy import PolicyLike
-from elicit_gym.rollout.collect import DEFAULT_ENV, collect_episodes
+from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies
+from elicit_gym.rollout.manifest import RunManifest
 from elicit_gym.statistics.estimates import Estimate, cluster_mean
 
 __all__ = ["NoiseFloor", "noise_floor"]
@@ -25,6 +26,7 @@ class NoiseFloor:
         mean_return: of all its episodes; the width of its interval is the part that more repeats cannot shrink, only
             more scenarios.
         num_changed: units whose return changed with the seed, of `num_units`.
+        manifest: of the first of the two runs.
     """
 
     policy: str
@@ -33,6 +35,7 @@ class NoiseFloor:
     mean_return: Estimate
     num_changed: int
     num_units: int
+    manifest: RunManifest
 
     @property
     def floors(self) -> tuple[float | None, ...]:
@@ -49,6 +52,7 @@ class NoiseFloor:
             "mean_return": self.mean_return.to_row(),
             "num_changed": self.num_changed,
             "num_units": self.num_units,
+            "manifest": self.manifest.to_json(),
         }
 
 
@@ -78,9 +82,9 @@ def noise_floor(
     Returns:
         For each number of repeats the interval of the difference: a difference between two policies inside it is noise.
     """
-    runs = [
-        collect_episodes(
-            policy,
+    both = [
+        collect_policies(
+            [policy],
             env_id,
             env_kwargs=env_kwargs,
             scenario_ids=scenario_ids,
@@ -91,6 +95,7 @@ def noise_floor(
         )
         for base_seed in (seed, seed + 1)
     ]
+    runs = [records for records, _ in both]
     pairs = [(a, b) for a, b in zip(*runs, strict=True) if a.failure is None and b.failure is None]
     by_repeats = []
     for count in range(1, repeats + 1):
@@ -115,4 +120,5 @@ def noise_floor(
         ),
         num_changed=sum(total_reward(a) != total_reward(b) for a, b in pairs),
         num_units=len(pairs),
+        manifest=both[0][1],
     )

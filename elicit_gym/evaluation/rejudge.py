@@ -14,7 +14,7 @@ from elicit_gym.episode import EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import UNIT, by_policy
-from elicit_gym.judges.base import Judge
+from elicit_gym.judges.base import Judge, check_scenarios
 from elicit_gym.rewards import Reward
 from elicit_gym.rollout.run_episode import turn_of
 from elicit_gym.statistics.estimates import Estimate, cluster_kappa, cluster_mean
@@ -94,7 +94,7 @@ def rejudge(
         max_turns: likewise.
 
     Raises:
-        SettingError: a record's scenario is not among `scenarios`.
+        SettingError: a record's scenario is not among `scenarios`, or the judge cannot judge it.
         FatalModelError: no call to a model can succeed.
     """
     by_id = {scenario.id: scenario for scenario in scenarios}
@@ -103,8 +103,9 @@ def rejudge(
     if unknown:
         raise SettingError(
             f"Re-judging: expected the scenarios that the run was made with, {unknown[0]!r} is not among them. "
-            "Name their source."
+            "Name their source (--scenarios)."
         )
+    check_scenarios(judge, [by_id[scenario_id] for scenario_id in dict.fromkeys(r.scenario_id for r in finished)])
     replays: list[_Replay] = []
     for start in range(0, len(finished), CHUNK):
         chunk = []

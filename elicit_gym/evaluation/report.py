@@ -11,6 +11,7 @@ from elicit_gym.evaluation.summary import PairSummary, PolicySummary
 from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.reporting.page import data_uri, pack, write_page
 from elicit_gym.reporting.style import colour
+from elicit_gym.rollout.manifest import RunManifest
 from elicit_gym.types import Scenario
 
 __all__ = ["write_report"]
@@ -40,7 +41,7 @@ def write_report(
     usage: Sequence[UsageRow],
     records: Sequence[EpisodeRecord],
     scenarios: Sequence[Scenario],
-    manifest: Mapping[str, Any],
+    manifest: RunManifest,
 ) -> Path:
     """Write the figures and ``report.html``; see `elicit_gym.evaluation.comparison.Comparison` for what goes in.
 
@@ -50,7 +51,7 @@ def write_report(
     figures = draw_figures(policies, pairs, folder / "figures")
     values = {
         "manifest": manifest,
-        "manifest_text": json.dumps(dict(manifest), indent=2, default=str),
+        "manifest_text": json.dumps(manifest.to_json(), indent=2),
         "policies": policies,
         "colours": [colour(i) for i in range(len(policies))],
         "columns": _COLUMNS,

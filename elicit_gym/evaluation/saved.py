@@ -1,23 +1,20 @@
 """Saved conversations of any origin: a run's folder, or a file of published chats."""
 
-import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-import gymnasium as gym
-
-from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.evaluation.compare import compare_runs
 from elicit_gym.evaluation.comparison import Comparison, comparison_of
 from elicit_gym.registry import REWARDS
 from elicit_gym.rewards import Reward
-from elicit_gym.rollout.manifest import make_manifest
+from elicit_gym.rollout.manifest import RunManifest, run_facts
 from elicit_gym.rollout.published_chats import load_published_chats, policy_of_chats
-from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.scenarios.load import load_scenarios, scenarios_sha256
+from elicit_gym.types import Description, Scenario
 
 __all__ = ["LoadedRun", "load_any_run"]
 
@@ -37,28 +34,21 @@ class LoadedRun:
     @property
     def max_turns(self) -> int:
         """Messages that an agent may send in the run's environment."""
-        return int(self._env_argument("max_turns"))
+        return self._comparison.manifest.environment.max_turns
 
     def reward(self) -> Reward:
-        """Make the run's reward anew.
+        """Make the run's reward anew; only a registered name is made, whatever the manifest says.
 
         Raises:
             SettingError: the manifest does not name it as the registry does, so that it cannot be made from there.
         """
-        name, kwargs = self._env_argument("reward"), self._env_argument("reward_kwargs")
-        if name not in REWARDS.names():
+        reward = self._comparison.manifest.environment.reward
+        if reward.name not in REWARDS.names():
             raise SettingError(
-                f"Making the run's reward: expected one of {', '.join(REWARDS.names())} in its manifest, got {name!r}. "
-                "Call elicit_gym.evaluation.rejudge.rejudge with the reward itself."
+                f"Making the run's reward: expected one of {', '.join(REWARDS.names())} in its manifest, got "
+                f"{reward.name!r}. Call elicit_gym.evaluation.rejudge.rejudge with the reward itself."
             )
-        return cast(Reward, REWARDS.make(name, kwargs))
-
-    def _env_argument(self, name: str) -> Any:
-        """Return an argument of the run's environment: as the run gave it, else as the id has it, else the default."""
-        manifest = self._comparison.manifest
-        registered = gym.registry[manifest["env_id"]].kwargs if manifest["env_id"] in gym.registry else {}
-        default = inspect.signature(InfoQuestEnv).parameters[name].default
-        return {name: default, **registered, **manifest["env_kwargs"]}[name]
+        return cast(Reward, REWARDS.make(reward.name, reward.settings))
 
     @property
     def comparison(self) -> Comparison:
@@ -75,29 +65,41 @@ def load_any_run(path: Path, scenarios: str | None = None) -> LoadedRun:
 
     Args:
         path: of either.
-        scenarios: where the scenarios are; by default the run's own, or the folder that the chats file lies in.
+        scenarios: where the scenarios are; by default those that the run names, where the name is a known one, or
+            the folder that the chats file lies in.
 
     Raises:
         StorageError: it cannot be read.
         ScenarioError: the scenarios cannot be read.
     """
     if path.is_dir():
-        comparison = compare_runs([path])
-        if scenarios is not None:
-            comparison = replace(comparison, scenarios=load_scenarios(scenarios))
-        return LoadedRun(comparison)
+        return LoadedRun(compare_runs([path], scenarios))
     if not path.is_file():
         raise StorageError(f"Reading {path}: expected a run's folder or a chats file, got no such path. Check it.")
     source = scenarios or str(path.parent)
     loaded = load_scenarios(source)
     records = load_published_chats(path, {scenario.id: scenario.opening_message for scenario in loaded})
-    manifest = make_manifest(
-        env_id="infoquest/published",
-        env_kwargs={"chats": path.name},
-        scenarios=loaded,
-        policies=[policy_of_chats(path)],
-        privileged=[],
-        repeats=1,
+    return LoadedRun(comparison_of(records, loaded, _manifest_of_chats(path, records, loaded, source)))
+
+
+def _manifest_of_chats(
+    path: Path, records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], source: str
+) -> RunManifest:
+    """Describe conversations that somebody else made: what is not in the file is not known."""
+    kind = "infoquest/published"
+    return RunManifest(
+        env_id=kind,
+        environment=EnvironmentDescription(
+            kind=kind,
+            max_turns=max((len(record.episode.turns) for record in records), default=1),
+            user_simulator=Description(name=path.name, kind=kind),
+            judge=Description(name=path.name, kind=kind),
+            reward=Description(name="checklist_gain", kind=kind),
+        ),
+        scenarios=ScenarioSet(count=len(scenarios), sha256=scenarios_sha256(scenarios), source=source),
+        policies=(Description(name=policy_of_chats(path), kind=kind),),
+        privileged=(),
         seed=0,
+        repeats=1,
+        made=run_facts(()),
     )
-    return LoadedRun(comparison_of(records, loaded, {**manifest, "stopped": None}))

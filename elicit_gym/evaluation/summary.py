@@ -195,7 +195,7 @@ def _summarise(
 
 
 def summarise_policies(
-    records: Sequence[EpisodeRecord], *, max_turns: int = 10, privileged: Sequence[str] = ()
+    records: Sequence[EpisodeRecord], *, max_turns: int, privileged: Sequence[str] = ()
 ) -> list[PolicySummary]:
     """Summarise each policy, in order of appearance.
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.judges.llm import LLMJudge
-from elicit_gym.llm.types import ChatRequest
-from elicit_gym.types import Message, Scenario, UserReply, Verdict
+from elicit_gym.judges.llm import LLMJudge, hidden_context
+from elicit_gym.parts import model_name
+from elicit_gym.policy import Policy
+from elicit_gym.types import JudgeRequest, Message, Scenario, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
 
 __all__ = ["UsageRow", "estimate_usage", "usage_table"]
@@ -17,6 +18,9 @@ CHARACTERS_A_TOKEN = 4.0
 ASSUMED_ACTION = "x" * 600
 ASSUMED_REPLY = "x" * 90
 ASSUMED_JUDGE_OUTPUT_TOKENS = 120
+
+Row = tuple[str, str, int, int, int]
+"""Seat, model, calls, input tokens, output tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,21 +74,23 @@ def estimate_usage(
     max_turns: int,
     user_simulator: object,
     judge: object,
-    policy_models: dict[str, str],
+    policies: Sequence[Policy],
     price: Callable[[str, int, int], float | None],
 ) -> list[UsageRow]:
     """Estimate what a run would spend at most: full-length episodes in which nothing is ever satisfied.
 
     Prompts are built as the run would build them, with four characters a token, messages of 600 characters by the
-    agent and of 90 by the user, and 120 tokens of reasons by the judge.
+    agent and of 90 by the user, and 120 tokens of reasons by the judge. Of a part of one's own that holds a model
+    (`elicit_gym.parts.ModelPart`) the prompts are not known: its calls are counted as one for each pending item or
+    reply, with the scenario and the conversation as the prompt.
 
     Args:
         scenarios: those to be played.
         repeats: of each.
         max_turns: of an episode.
-        user_simulator: the one of the environment; only a model's calls are counted.
+        user_simulator: the one of the environment; only calls of a model are counted.
         judge: likewise.
-        policy_models: model by policy name, for the policies that are models.
+        policies: likewise.
         price: from model, input and output tokens to dollars, None for an unknown price.
 
     Returns:
@@ -99,15 +105,15 @@ def estimate_usage(
                 entry[i] += value / len(sample)
     num = len(scenarios) * repeats
     rows = []
-    for policy, policy_model in policy_models.items():
+    for policy in policies:
         for (seat, model), (mean_calls, mean_given, mean_made) in per_episode.items():
-            if seat == "policy" and not policy_model:
+            name = model_name(policy) if seat == "policy" else model
+            if name is None:
                 continue
-            name = policy_model if seat == "policy" else model
             tokens = (round(num * mean_given), round(num * mean_made))
             rows.append(
                 UsageRow(
-                    policy=policy,
+                    policy=policy.name,
                     seat=seat,
                     model=name,
                     calls=round(num * mean_calls),
@@ -119,23 +125,41 @@ def estimate_usage(
     return rows
 
 
-def _episode(
-    scenario: Scenario, max_turns: int, user_simulator: object, judge: object
-) -> list[tuple[str, str, int, int, int]]:
+def _episode(scenario: Scenario, max_turns: int, user_simulator: object, judge: object) -> list[Row]:
     conversation = Conversation(scenario, max_turns=max_turns, seed=0)
     no = (Verdict(satisfied=False),) * len(scenario.checklist)
-    rows = []
+    rows: list[Row] = []
     while not conversation.done:
         rows.append(("policy", "", 1, _tokens(conversation.history), round(len(ASSUMED_ACTION) / CHARACTERS_A_TOKEN)))
-        if isinstance(judge, LLMJudge):
-            chats: list[ChatRequest] = judge.chats(conversation.judge_request(ASSUMED_ACTION))
-            given = sum(_tokens(chat.messages) for chat in chats)
-            rows.append(("judge", judge.model.name, len(chats), given, len(chats) * ASSUMED_JUDGE_OUTPUT_TOKENS))
+        row = _judge_row(judge, conversation.judge_request(ASSUMED_ACTION))
+        rows += [row] if row else []
         turn = conversation.user_turn(ASSUMED_ACTION, no)
-        if turn is not None and isinstance(user_simulator, LLMUserSimulator):
-            given = _tokens(user_simulator.messages(turn))
-            rows.append(
-                ("user_simulator", user_simulator.model.name, 1, given, round(len(ASSUMED_REPLY) / CHARACTERS_A_TOKEN))
-            )
+        row = _user_row(user_simulator, turn) if turn is not None else None
+        rows += [row] if row else []
         conversation.advance(ASSUMED_ACTION, no, turn, UserReply(text=ASSUMED_REPLY) if turn else None)
     return rows
+
+
+def _judge_row(judge: object, request: JudgeRequest) -> Row | None:
+    model = model_name(judge)
+    if model is None:
+        return None
+    if isinstance(judge, LLMJudge):
+        chats = judge.chats(request)
+        num, given = len(chats), sum(_tokens(chat.messages) for chat in chats)
+    else:
+        num = len(request.pending)
+        text = f"{hidden_context(request.scenario)} {request.user_message} {request.assistant_message}"
+        given = num * _tokens([Message(role="user", content=text)])
+    return ("judge", model, num, given, num * ASSUMED_JUDGE_OUTPUT_TOKENS)
+
+
+def _user_row(user_simulator: object, turn: UserTurn) -> Row | None:
+    model = model_name(user_simulator)
+    if model is None:
+        return None
+    system = Message(role="system", content=hidden_context(turn.scenario))
+    messages = (
+        user_simulator.messages(turn) if isinstance(user_simulator, LLMUserSimulator) else (system, *turn.history)
+    )
+    return ("user_simulator", model, 1, _tokens(messages), round(len(ASSUMED_REPLY) / CHARACTERS_A_TOKEN))

@@ -5,9 +5,9 @@ from typing import Protocol, runtime_checkable
 
 from elicit_gym.batches import answer_all
 from elicit_gym.errors import EpisodeFailure
-from elicit_gym.types import JudgeRequest, Verdict
+from elicit_gym.types import JudgeRequest, Scenario, Verdict
 
-__all__ = ["BatchJudge", "Judge", "judge_all"]
+__all__ = ["BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all"]
 
 
 @runtime_checkable
@@ -31,6 +31,29 @@ class BatchJudge(Judge, Protocol):
     def judge_batch(self, requests: Sequence[JudgeRequest]) -> Sequence[tuple[Verdict, ...] | EpisodeFailure]:
         """Return what `judge` would for each request, in order; a failure stands in the place of its own request."""
         ...
+
+
+@runtime_checkable
+class ScenarioCheckingJudge(Judge, Protocol):
+    """A judge that needs more of a scenario than every scenario has, and says so before the first episode."""
+
+    def check_scenarios(self, scenarios: Sequence[Scenario]) -> None:
+        """Refuse scenarios that it cannot judge.
+
+        Raises:
+            SettingError: names the scenario and what it lacks.
+        """
+        ...
+
+
+def check_scenarios(judge: Judge, scenarios: Sequence[Scenario]) -> None:
+    """Let a judge look at the scenarios that it will judge, where it wants to.
+
+    Raises:
+        SettingError: it cannot judge one of them.
+    """
+    if isinstance(judge, ScenarioCheckingJudge):
+        judge.check_scenarios(scenarios)
 
 
 def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...] | EpisodeFailure]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from elicit_gym.errors import MissingExtraError
 from elicit_gym.judges.reading import verdicts_of
-from elicit_gym.types import JudgeRequest, Verdict
+from elicit_gym.llm.weights import weights_sha256
+from elicit_gym.parts import kind_of
+from elicit_gym.types import Description, JudgeRequest, Verdict
 from elicit_gym.understanding.acts import ScenarioReader
 from elicit_gym.understanding.clauses import Clause
 from elicit_gym.understanding.features import Encoder, Floats
@@ -29,8 +31,18 @@ class EmbeddingJudge:
     name = "embedding"
 
     def __init__(self, model: str = "sentence-transformers/all-MiniLM-L6-v2") -> None:
+        self._model_id = model
         encode = sentence_encoder(model)
         self._reader_of = lru_cache(maxsize=512)(lambda scenario: ScenarioReader(scenario, encode, "embedding_"))
+
+    def describe(self) -> Description:
+        """Return what the verdicts depend on."""
+        return Description(
+            name=self.name,
+            kind=kind_of(self),
+            model=self._model_id,
+            weights_sha256=weights_sha256([self._model_id]),
+        )
 
     def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
         """Return one verdict for each pending item; never unscored."""
@@ -67,4 +79,4 @@ def load_sentence_transformer(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
-    return SentenceTransformer(model, device="cpu")
+    return SentenceTransformer(model, device="cpu", trust_remote_code=False)

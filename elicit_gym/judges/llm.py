@@ -9,7 +9,8 @@ from elicit_gym.judges.parse_verdict import parse_verdicts
 from elicit_gym.llm.make import make_chat_model
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
-from elicit_gym.types import JudgeRequest, Message, Scenario, Verdict
+from elicit_gym.parts import describe_with_model
+from elicit_gym.types import Description, JudgeRequest, Message, Scenario, Verdict
 
 __all__ = ["LLMJudge", "hidden_context"]
 
@@ -78,6 +79,10 @@ class LLMJudge:
             self._prompt = load_prompt(_PACKAGE, "judge_checklist", (*_FIELDS, "questions"), prompts)
         self.prompts = (self._prompt,)
         self._max_attempts = max_attempts
+
+    def describe(self) -> Description:
+        """Return what the verdicts depend on."""
+        return describe_with_model(self, {"mode": self._mode, "max_attempts": self._max_attempts})
 
     def check(self) -> None:
         """Raise one clear sentence if the model cannot be called."""

@@ -9,8 +9,9 @@ from elicit_gym.errors import EpisodeFailure, FatalModelError, ModelFailure
 from elicit_gym.llm.cache import cache_key
 from elicit_gym.llm.content import clean_content
 from elicit_gym.llm.runtime import Runtime, current_runtime, run_on_loop
-from elicit_gym.llm.transport import Transport, TransportError
+from elicit_gym.llm.transport import Transport, TransportError, server_of, without_secrets
 from elicit_gym.llm.types import ChatRequest, ChatResponse
+from elicit_gym.types import Description
 
 __all__ = ["ServiceChatModel"]
 
@@ -43,6 +44,18 @@ class ServiceChatModel:
         self._parameters = dict(parameters)
         self._identity = dict(identity)
         self._send_schema = send_schema
+
+    def describe(self) -> Description:
+        """Return what the answers depend on; where the model is served is a remark."""
+        told = {"model", "api_base", "parameters"}
+        return Description(
+            name=self.name,
+            kind=f"{type(self).__module__}:{type(self).__qualname__}",
+            model=self.name,
+            sampling=without_secrets(self._parameters),
+            settings={name: value for name, value in self._identity.items() if name not in told},
+            server=server_of(self._identity.get("api_base")),
+        )
 
     def check(self) -> None:
         """Raise if no call can succeed."""

@@ -1,11 +1,11 @@
 """Make a chat model from plain, JSON-able settings."""
 
-from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.client import ServiceChatModel
 from elicit_gym.llm.types import ChatModel
+from elicit_gym.registry import MODELS, is_target
 
 __all__ = ["make_chat_model"]
 
@@ -26,8 +26,9 @@ def make_chat_model(
     """Make a chat model.
 
     Args:
-        model: litellm's name for it (``openai/gpt-4o-mini``); with ``transport="http"`` the name that the server
-            knows; or ``python:module:attribute`` for a function without arguments that makes a `ChatModel`.
+        model: litellm's name for it (``openai/gpt-4o-mini``), a name from `elicit_gym.registry.MODELS`, or
+            ``module:attribute`` for a function without arguments that makes a `ChatModel`; with ``transport="http"``
+            the name that the server knows, sent as it is.
         api_base: of an OpenAI-compatible server.
         api_key_env: name of the environment variable with the key, where litellm's own is not used.
         temperature: None for the service's default.
@@ -39,16 +40,16 @@ def make_chat_model(
         extra: further parameters, sent as they are.
 
     Raises:
-        SettingError: the settings do not fit together.
+        SettingError: the settings do not fit together, or ``module:attribute`` makes no model.
     """
-    if model.startswith("python:"):
-        module, _, attribute = model.removeprefix("python:").partition(":")
-        try:
-            return cast(ChatModel, getattr(import_module(module), attribute)())
-        except (ImportError, AttributeError) as error:
+    if transport == "litellm" and (model in MODELS.names() or is_target(model)):
+        made = MODELS.make(model)
+        if not isinstance(made, ChatModel):
             raise SettingError(
-                f"Making the model {model!r}: {type(error).__name__}: {error}. Check the name."
-            ) from error
+                f"Making the model {model!r}: expected an object with name, check, complete and complete_batch, "
+                f"got {type(made).__name__}. Add what is missing."
+            )
+        return made
     given = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, **(extra or {})}
     parameters = {name: value for name, value in given.items() if value is not None}
     if "api_key" in parameters:

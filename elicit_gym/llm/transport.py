@@ -5,10 +5,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-__all__ = ["RawReply", "Transport", "TransportError", "redact"]
+__all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
 
 _KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"key$|^token$|(?:auth|access|api|bearer)[_-]?token|secret|password|authorization|headers|cookie", re.IGNORECASE
+)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
 
 
@@ -19,6 +23,26 @@ def redact(text: str) -> str:
             text = text.replace(value, "[key]")
     text = _KEY_LIKE.sub("[key]", text)
     return text if len(text) <= 600 else text[:600] + " ..."
+
+
+def server_of(api_base: str | None) -> str | None:
+    """Return where a server is, as scheme, host and port: no user, password, path or query."""
+    if api_base is None:
+        return None
+    try:
+        parts = urlsplit(api_base)
+    except ValueError:  # no address at all: the first call says so
+        return None
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters for a manifest: values under names of secrets, such as headers with a key, are left out."""
+    return {
+        name: "[secret]" if _SECRET_NAME.search(name) else value if not isinstance(value, Mapping) else
+        without_secrets(value)
+        for name, value in parameters.items()
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,19 +1,20 @@
 """Many episodes: any number of scenarios and repeats, in parallel, saved as they finish, resumed after a kill."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from elicit_gym.envs.arguments import whole_number
 from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
-from elicit_gym.json_files import write_json
 from elicit_gym.judges.scripted import ScriptedJudge
-from elicit_gym.policy import Policy, PolicyLike, SpendingPolicy, is_privileged
-from elicit_gym.registration import ENV_IDS
+from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
+from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
-from elicit_gym.rollout.manifest import make_manifest, prompt_hashes
+from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
@@ -22,7 +23,6 @@ from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
 __all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "environment_scenarios"]
 
-DEFAULT_ENV = "elicit_gym/InfoQuest-v0"
 PROCESSES_FROM = 1_000
 """Episodes of Python's own work from which processes pay: starting one takes as long as some hundreds."""
 
@@ -49,8 +49,8 @@ def collect_episodes(
 
     Args:
         policy: a policy, or something that makes one. With several workers each has its own.
-        env_id: a registered InfoQuest environment.
-        env_kwargs: arguments for it.
+        env_id: a registered InfoQuest environment, Gymnasium's ``module:id``, or ``module:Class``.
+        env_kwargs: arguments for it; all others are its own.
         scenario_ids: which scenarios; all of the environment's by default.
         repeats: episodes for each scenario.
         seed: the base seed. Each episode's seeds derive from (seed, scenario, repeat), so that the records do not
@@ -104,16 +104,15 @@ def collect_policies(
     resume: bool = False,
     keep: bool = True,
     progress: bool = False,
-) -> tuple[list[EpisodeRecord], dict[str, Any]]:
+) -> tuple[list[EpisodeRecord], RunManifest]:
     """Roll out several policies on the same units; see `collect_episodes`.
 
     Returns:
         The records, ordered by policy, scenario and repeat, and the manifest.
     """
-    if repeats < 1 or concurrency < 1:
-        raise SettingError(
-            f"Collecting episodes: expected repeats and concurrency of 1 or more, got {repeats} and {concurrency}."
-        )
+    repeats = whole_number("Collecting episodes", "repeats", repeats, 1)
+    concurrency = whole_number("Collecting episodes", "concurrency", concurrency, 1)
+    seed = whole_number("Collecting episodes", "seed", seed)
     if not keep and out is None:
         raise SettingError("Collecting episodes: expected a folder for records that are not kept, got none. Give out.")
     kwargs = dict(env_kwargs or {})
@@ -129,16 +128,12 @@ def collect_policies(
     sample_env = sample_environment(env_id, kwargs)
     scenarios = sample_env.scenarios
     chosen = _choose(scenarios, scenario_ids)
-    manifest = make_manifest(
-        env_id=env_id,
-        env_kwargs=kwargs,
-        scenarios=scenarios,
-        policies=names,
+    manifest = describe_run(
+        sample_env,
+        describe_policies(samples),
         privileged=[policy.name for policy in samples if is_privileged(policy)],
         repeats=repeats,
         seed=seed,
-        prompts={**prompt_hashes(sample_env.user_simulator), **prompt_hashes(sample_env.judge)},
-        policy_prompts={policy.name: found for policy in samples if (found := prompt_hashes(policy))},
     )
     units = [
         Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
@@ -167,11 +162,11 @@ def collect_policies(
     finally:
         if store:
             store.close()
-    manifest["stopped"] = stopped[0] if stopped else None
+    reason = stopped[0] if stopped else None
     if store:
-        write_json(store.folder / "manifest.json", manifest)
+        store.stopped(reason)
     keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [kept for key in keys if (kept := done.get(key)) is not None], manifest
+    return [kept for key in keys if (kept := done.get(key)) is not None], replace(manifest, stopped=reason)
 
 
 def _run(
@@ -201,10 +196,9 @@ def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
     """Say whether all work is Python's own, which threads do not speed up, and can go to other processes."""
     import cloudpickle
 
-    scripted = isinstance(runner.sample.user_simulator, ScriptedUserSimulator)
-    if not scripted or not isinstance(runner.sample.judge, ScriptedJudge) or runner.env_id not in ENV_IDS:
-        return False
-    if any(isinstance(policy, SpendingPolicy) for policy in samples):
+    sample = runner.sample
+    scripted = isinstance(sample.user_simulator, ScriptedUserSimulator) and isinstance(sample.judge, ScriptedJudge)
+    if not scripted or any(isinstance(policy, NetworkBoundPolicy) for policy in samples):
         return False
     try:
         cloudpickle.dumps(runner)

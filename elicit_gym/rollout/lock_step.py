@@ -14,7 +14,7 @@ from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.stepping import StepResult, check_action, step_conversations
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure
-from elicit_gym.policy import BatchPolicy, Policy, SeededBatchPolicy, SpendingPolicy
+from elicit_gym.policy import BatchPolicy, NetworkBoundPolicy, Policy, SeededBatchPolicy, SpendingPolicy
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.units import Stop, Unit, UnitRunner
 
@@ -22,8 +22,11 @@ __all__ = ["in_lock_step", "run_in_lock_step", "step_together"]
 
 
 def in_lock_step(policy: Policy) -> bool:
-    """Say whether a policy's conversations go in lock-step: it answers in batches, and not over a network."""
-    return isinstance(policy, BatchPolicy) and not isinstance(policy, SpendingPolicy)
+    """Say whether a policy's conversations go in lock-step: it answers in batches, and not over a network.
+
+    One that spends does not either: what a batch has cost cannot be told apart by conversation.
+    """
+    return isinstance(policy, BatchPolicy) and not isinstance(policy, NetworkBoundPolicy | SpendingPolicy)
 
 
 def run_in_lock_step(

@@ -1,17 +1,18 @@
 """A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line an episode, flushed as it finishes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import IO
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.json_files import read_records, resume_records, write_json
-from elicit_gym.rollout.manifest import check_same_settings
+from elicit_gym.rollout.manifest import RunManifest
 
-__all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "read_manifest"]
+__all__ = ["RETRIED_SOURCES", "RunStore", "load_run"]
 
 RETRIED_SOURCES = frozenset({"model", "budget"})
 """Failures that come from outside the conversation: a resumed run tries these units again."""
@@ -22,7 +23,7 @@ class RunStore:
 
     Args:
         folder: made if need be.
-        manifest: of this run.
+        manifest: of this run. Where one is resumed, the policies that it had before stay in the folder's manifest.
         resume: go on with what is there.
 
     Raises:
@@ -31,8 +32,9 @@ class RunStore:
         StorageError: a line in the middle of the file cannot be read.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
+    def __init__(self, folder: Path, manifest: RunManifest, *, resume: bool) -> None:
         self.folder = folder
+        self._manifest = manifest
         self._records: dict[tuple[str, str, int], EpisodeRecord] = {}
         self._lock = Lock()
         self._file: IO[str] | None = None
@@ -44,21 +46,27 @@ class RunStore:
                     f"Starting a run in {folder}: expected a folder without a run, got one with a run. "
                     "Resume it (--resume), or choose another folder."
                 )
-            there = read_manifest(manifest_path)
-            check_same_settings(
-                f"Resuming the run in {folder}", manifest, there, "Use the same settings, or choose another folder."
+            there = RunManifest.read(manifest_path)
+            manifest.check_same(
+                f"Resuming the run in {folder}", there, "Use the same settings, or choose another folder."
             )
+            self._manifest = replace(there.with_policies_of(manifest), made=manifest.made, stopped=None)
             advice = "Remove the line; its episode will be made again."
             records = resume_records(path, EpisodeRecord.from_row, what="an episode", advice=advice)
             self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            write_json(manifest_path, dict(manifest))
+            write_json(manifest_path, self._manifest.to_json())
             self._file = path.open("a", encoding="utf-8")
         except OSError as error:
             raise SettingError(
                 f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
             ) from error
+
+    def stopped(self, reason: str | None) -> None:
+        """Note in the manifest why the run ended early; None where it did not."""
+        self._manifest = replace(self._manifest, stopped=reason)
+        write_json(self.folder / "manifest.json", self._manifest.to_json())
 
     def take_records(self) -> dict[tuple[str, str, int], EpisodeRecord]:
         """Return what was there and counts, by unit; the store keeps it no longer."""
@@ -80,13 +88,13 @@ class RunStore:
             self._file = None
 
 
-def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
-    """Read a saved run: its records (the latest for each unit) and its manifest.
+def load_run(folder: Path) -> tuple[list[EpisodeRecord], RunManifest]:
+    """Read a saved run: its records (the latest for each unit) and its manifest. Nothing that they name is looked up.
 
     Raises:
         StorageError: there is no run, or it cannot be read.
     """
-    manifest = read_manifest(folder / "manifest.json")
+    manifest = RunManifest.read(folder / "manifest.json")
     path = folder / "episodes.jsonl"
     if not path.exists():
         raise StorageError(f"Reading the run in {folder}: expected episodes.jsonl, got no such file. Check the path.")
@@ -97,20 +105,3 @@ def load_run(folder: Path) -> tuple[list[EpisodeRecord], dict[str, Any]]:
 
 def _latest(records: Iterable[EpisodeRecord]) -> Iterable[EpisodeRecord]:
     return {record.unit: record for record in records}.values()
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Read a manifest.
-
-    Raises:
-        StorageError: there is none, or it is no JSON.
-    """
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StorageError(
-            f"Reading {path}: expected the manifest of a run, got {error.strerror}. Check the path."
-        ) from error
-    except ValueError as error:
-        raise StorageError(f"Reading {path}: expected JSON, got text that does not parse ({error}).") from error
-    return manifest

@@ -1,6 +1,7 @@
 """A unit of work, and what runs it anywhere: in a thread, a process, or an actor on another machine."""
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import local
@@ -11,11 +12,13 @@ import gymnasium as gym
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.stepping import Parts
 from elicit_gym.episode import EpisodeRecord
-from elicit_gym.errors import SettingError
-from elicit_gym.policy import Policy, PolicyLike, PrivilegedPolicy, is_privileged
+from elicit_gym.errors import ElicitGymError, SettingError
+from elicit_gym.policy import Policy, PolicyLike, ScenarioPolicy, is_privileged
+from elicit_gym.registration import environment_spec
+from elicit_gym.registry import carry, load_object, receive
 from elicit_gym.rollout.run_episode import run_episode
 
-__all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "make_env", "sample_environment"]
+__all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
 
 Stop = Callable[[], bool]
 """Says whether no more units should be begun."""
@@ -65,6 +68,9 @@ class UnitRunner:
 
     Parts keep nothing between calls: all threads of a process share one of each, with its connections.
 
+    It travels to other processes, which know nothing of what was registered here, with all that they need in order to
+    understand its names.
+
     Args:
         env_id: of the environment.
         env_kwargs: its arguments.
@@ -80,10 +86,19 @@ class UnitRunner:
         self._own = local()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("env_id", "env_kwargs", "makers", "seed")}
+        spec = copy.copy(environment_spec(self.env_id))
+        if isinstance(spec.entry_point, str) and spec.entry_point.startswith("__main__:"):
+            spec.entry_point = load_object("environment", spec.entry_point)
+        return {
+            "spec": spec, "env_kwargs": self.env_kwargs, "makers": self.makers, "seed": self.seed,
+            "names": carry({**spec.kwargs, **self.env_kwargs}),
+        }  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        receive(state.pop("names"))
+        spec = state.pop("spec")
+        gym.registry[spec.id] = spec
+        self.__dict__.update(state, env_id=spec.id)
         self.kept, self._sample, self._own = {}, None, local()
 
     def __call__(self, unit: Unit) -> EpisodeRecord:
@@ -100,7 +115,7 @@ class UnitRunner:
         if unit.policy not in made:
             made[unit.policy] = self.makers[unit.policy]()
         policy = made[unit.policy]
-        if is_privileged(policy) and isinstance(policy, PrivilegedPolicy):
+        if is_privileged(policy) and isinstance(policy, ScenarioPolicy):
             scenarios = self.sample.scenarios
             return policy.for_scenario(next(s for s in scenarios if s.id == unit.scenario_id))
         return policy
@@ -119,7 +134,7 @@ class UnitRunner:
 
 def make_env(env_id: str, env_kwargs: Mapping[str, Any], parts: Parts) -> gym.Env[Any, Any]:
     """Make an environment that shares its parts, and with them their connections, with others."""
-    env = gym.make(env_id, disable_env_checker=True, **env_kwargs)
+    env = gym.make(environment_spec(env_id), disable_env_checker=True, **env_kwargs)
     cast(InfoQuestEnv, env.unwrapped).parts = parts
     return env
 
@@ -127,17 +142,42 @@ def make_env(env_id: str, env_kwargs: Mapping[str, Any], parts: Parts) -> gym.En
 def sample_environment(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
     """Make one environment, unwrapped.
 
+    Args:
+        env_id: a registered id, ``module:id`` or ``module:Class``.
+        kwargs: for it; all others are as the id was registered, or as its class has them.
+
     Raises:
-        SettingError: it is no InfoQuest environment, or its arguments are off.
+        UnknownNameError: no such id.
+        SettingError: it is not an InfoQuest environment, or an argument is invalid.
     """
+    spec = environment_spec(env_id)
     try:
-        env = gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped
-    except gym.error.Error as error:
-        raise SettingError(f"Making the environment {env_id!r}: {error}") from error
-    except TypeError as error:
-        raise SettingError(f"Making the environment {env_id!r} with {dict(kwargs)!r}: {error}.") from error
+        env = gym.make(spec, disable_env_checker=True, **kwargs).unwrapped
+    except ElicitGymError:
+        raise
+    except (gym.error.Error, TypeError) as error:
+        # Gymnasium puts the values of all arguments into its message, and one may be a secret.
+        given = ", ".join(kwargs) or "no arguments"
+        raise SettingError(f"Making the environment {env_id!r} with {given}: {error.__cause__ or error}.") from error
     if not isinstance(env, InfoQuestEnv):
         raise SettingError(
-            f"Collecting episodes: expected an InfoQuest environment, got {env_id!r}. Use one of this package's ids."
+            f"Collecting episodes: expected an InfoQuest environment, got {env_id!r}. Use one of this package's ids, "
+            "or a class that extends InfoQuestEnv."
         )
     return env
+
+
+def environment_defaults(env_id: str) -> dict[str, Any]:
+    """Return the arguments that an environment is made with where nobody gives others.
+
+    They are those of its class and of its registration: the environment itself is their one source.
+
+    Raises:
+        UnknownNameError: no such id.
+        SettingError: its module cannot be imported.
+    """
+    spec = environment_spec(env_id)
+    made_by = load_object("environment", spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+    own = inspect.signature(made_by).parameters if made_by is not None else {}
+    defaults = {name: p.default for name, p in own.items() if p.default is not p.empty}
+    return {**defaults, **spec.kwargs}

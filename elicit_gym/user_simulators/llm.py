@@ -7,7 +7,8 @@ from elicit_gym.errors import EpisodeFailure, UserSimulatorFailure
 from elicit_gym.llm.make import make_chat_model
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
-from elicit_gym.types import Message, UserReply, UserTurn
+from elicit_gym.parts import describe_with_model
+from elicit_gym.types import Description, Message, UserReply, UserTurn
 from elicit_gym.user_simulators.checks import PROBLEMS, mend_reply, problem_of_reply, strip_label
 
 __all__ = ["LLMUserSimulator"]
@@ -54,6 +55,10 @@ class LLMUserSimulator:
         self._retry = load_prompt(_PACKAGE, "user_retry", ("problem",), prompts)
         self.prompts = (self._system, self._progress, self._retry)
         self._max_attempts = max_attempts
+
+    def describe(self) -> Description:
+        """Return what the replies depend on."""
+        return describe_with_model(self, {"max_attempts": self._max_attempts})
 
     def check(self) -> None:
         """Raise one clear sentence if the model cannot be called."""

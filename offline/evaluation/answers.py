@@ -4,17 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from elicit_gym.errors import SettingError
 from elicit_gym.json_files import resume_records, write_json
-from elicit_gym.offline.windows import Window, windows_sha256
-from elicit_gym.rollout.manifest import check_same_settings, prompt_hashes, run_facts
-from elicit_gym.rollout.storage import read_manifest
+from elicit_gym.offline.windows import Window, WindowSet
+from elicit_gym.policy import Policy
+from elicit_gym.rollout.manifest import Manifest, describe_policies, run_facts
+from elicit_gym.types import Description
 
-__all__ = ["Answer", "AnswerFile", "evaluation_manifest"]
-
-_WHAT_MATTERS = ("format", "windows", "policies", "settings")
+__all__ = ["Answer", "AnswerFile", "EvaluationManifest", "evaluation_manifest"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,27 +38,53 @@ class Answer:
     prompt_tokens: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluationManifest(Manifest):
+    """What the answers of an evaluation depend on.
+
+    Attributes:
+        windows: hashed, so that answers to other windows are never taken for answers to these.
+        policies: what each says of itself.
+        settings: JSON types.
+        data: remark: what was asked for.
+    """
+
+    KIND: ClassVar[str] = "an evaluation on YIELD"
+    FORMAT: ClassVar[int] = 2
+
+    windows: WindowSet
+    policies: tuple[Description, ...]
+    settings: Mapping[str, Any]
+    data: str
+
+    def identity(self) -> dict[str, Any]:
+        """Return what an evaluation has to share to be gone on with: answers of other policies are no use to it."""
+        return {
+            "elicit_gym": self.made.elicit_gym,
+            "windows": self.windows.identity(),
+            "policies": {policy.name: policy.identity() for policy in self.policies},
+            "settings": dict(self.settings),
+        }
+
+
 def evaluation_manifest(
-    policies: Sequence[Any], windows: Sequence[Window], *, data: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+    policies: Sequence[Policy], windows: Sequence[Window], *, data: str, settings: Mapping[str, Any]
+) -> EvaluationManifest:
     """Describe an evaluation: what its answers depend on, and versions, command and time for the reader.
 
     Args:
-        policies: with their prompts, where they have some.
-        windows: hashed, so that answers to other windows are never taken for answers to these.
+        policies: describe themselves.
+        windows: of the test split.
         data: what was asked for.
         settings: JSON types.
     """
-    return {
-        "format": 1,
-        "data": data,
-        "windows": {"count": len(windows), "sha256": windows_sha256(windows)},
-        "policies": {policy.name: prompt_hashes(policy) for policy in policies},
-        "settings": dict(settings),
-        **run_facts(
-            ("elicit-gym", "numpy", "scipy", "torch", "transformers", "peft", "sentence-transformers", "litellm")
-        ),
-    }
+    return EvaluationManifest(
+        data=data,
+        windows=WindowSet.of(windows),
+        policies=describe_policies(policies),
+        settings=dict(settings),
+        made=run_facts(("numpy", "scipy", "torch", "transformers", "peft", "sentence-transformers", "litellm")),
+    )
 
 
 class AnswerFile:
@@ -76,7 +101,7 @@ class AnswerFile:
         StorageError: a line cannot be read.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
+    def __init__(self, folder: Path, manifest: EvaluationManifest, *, resume: bool) -> None:
         self._path = folder / "answers.jsonl"
         self._known: dict[tuple[str, int], Answer] = {}
         if self._path.exists():
@@ -86,15 +111,13 @@ class AnswerFile:
                     f"{doing}: expected a folder without an evaluation, got one with answers. "
                     "Go on with it (--resume), or choose another folder."
                 )
-            there = read_manifest(folder / "manifest.json")
-            check_same_settings(
-                doing, manifest, there, "Use the same settings, or choose another folder.", _WHAT_MATTERS
-            )
+            there = EvaluationManifest.read(folder / "manifest.json")
+            manifest.check_same(doing, there, "Use the same settings, or choose another folder.")
             advice = "Remove the line; the window will be answered again."
             answers = resume_records(self._path, lambda row: Answer(**row), what="an answer", advice=advice)
             self._known = {(answer.policy, answer.index): answer for answer in answers}
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "manifest.json", dict(manifest))
+        write_json(folder / "manifest.json", manifest.to_json())
         self._path.touch()
 
     def known(self, policy: str) -> dict[int, Answer]:

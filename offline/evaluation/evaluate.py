@@ -19,7 +19,7 @@ from elicit_gym.offline.evaluation.estimates import (
 )
 from elicit_gym.offline.evaluation.metrics import Encoder
 from elicit_gym.offline.windows import Window
-from elicit_gym.policy import BatchPolicy, Policy
+from elicit_gym.policy import BatchPolicy, CountingPolicy, LogProb, Policy, ScoringPolicy
 from elicit_gym.reporting.progress import progress_bar
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.types import ChatHistory
@@ -178,9 +178,12 @@ def _ask(policy: Policy, windows: Sequence[Window], store: AnswerFile | None, pr
 def _answer(policy: Policy, windows: Sequence[Window], indexes: Sequence[int]) -> list[Answer]:
     histories = [window.context for window in windows]
     said = _say(policy, histories)
-    score, count = getattr(policy, "log_prob_batch", None), getattr(policy, "count_prompt_tokens", None)
-    scored = score(histories, [window.action for window in windows]) if score is not None else [None] * len(windows)
-    read = count(histories) if count is not None else [None] * len(windows)
+    scored: list[LogProb | None] = [None] * len(windows)
+    if isinstance(policy, ScoringPolicy):
+        scored = list(policy.log_prob_batch(histories, [window.action for window in windows]))
+    read: list[int | None] = [None] * len(windows)
+    if isinstance(policy, CountingPolicy):
+        read = list(policy.count_prompt_tokens(histories))
     return [
         Answer(
             policy=policy.name, index=i, prompt_tokens=tokens,

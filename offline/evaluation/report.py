@@ -1,7 +1,6 @@
 """The folder of an evaluation on YIELD: numbers, figures, what everybody said, and one HTML page with all of it."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from elicit_gym.offline.evaluation.figures import REFERENCES, TITLES, draw_yield
 from elicit_gym.reporting.page import data_uri, pack, write_page
 
 if TYPE_CHECKING:
+    from elicit_gym.offline.evaluation.answers import EvaluationManifest
     from elicit_gym.offline.evaluation.evaluate import YieldEvaluation
 
 __all__ = ["write_yield_report"]
@@ -21,7 +21,7 @@ _CAPTIONS = {
 }
 
 
-def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: Mapping[str, Any]) -> Path:
+def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: "EvaluationManifest") -> Path:
     """Write ``summary.json``, ``samples.jsonl`` (what everybody said to every window), figures and ``report.html``.
 
     Args:
@@ -51,7 +51,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "num_windows": len(result.windows),
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
-        "manifest_text": json.dumps(dict(manifest), indent=2, default=str),
+        "manifest_text": json.dumps(manifest.to_json(), indent=2),
         "packed": pack({"windows": samples, "colours": row_colours(names)}),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)

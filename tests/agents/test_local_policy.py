@@ -1,5 +1,8 @@
 """Local models: one way to build their input, batched acting and scoring."""
 
+import copy
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.agents.sampling import RowNoise
 from elicit_gym.agents.training.data import encode_windows
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import ManifestMismatchError, SettingError
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.model_input import encode_example, encode_prompt, end_token_id
 from elicit_gym.offline.tokenizing import tokenize_windows
@@ -151,3 +154,62 @@ def test_what_is_sampled_depends_on_history_and_seed_and_not_on_the_batch() -> N
     expected = (logits / 0.5).softmax(-1)[0]
     for token in range(3):
         assert drawn.count(token) / 4000 == pytest.approx(float(expected[token]), abs=0.03)
+
+
+def test_a_retrained_policy_of_the_same_name_is_another_one_and_a_moved_one_is_not(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    folder, moved = tmp_path / "mine" / "best", tmp_path / "elsewhere" / "mine" / "best"
+    model = tiny_model(tokenizer).eval()
+    save_policy(folder, model, tokenizer, {"base_model": ""})
+    made: dict[str, Any] = {"scenario_ids": ["00-a"], "env_kwargs": {"max_turns": 1}, "out": tmp_path / "run"}
+    collect_episodes(load_policy(str(folder), max_tokens=4), **made)
+    shutil.copytree(folder, moved)
+    assert len(collect_episodes(load_policy(str(moved), max_tokens=4), **made, resume=True)) == 1
+    for change, difference in (
+        ({"max_tokens": 5}, "policies.mine.sampling.max_new_tokens: 4 there, 5 here"),
+        ({"max_tokens": 4, "temperature": 1.0}, "policies.mine.sampling.temperature"),
+    ):
+        with pytest.raises(ManifestMismatchError, match=difference):
+            collect_episodes(load_policy(str(folder), **change), **made, resume=True)
+    prompted = LocalPolicy(str(folder), name="mine", max_new_tokens=4, system="Ask.")
+    with pytest.raises(ManifestMismatchError, match="policies.mine.prompts.system"):
+        collect_episodes(prompted, **made, resume=True)
+    with torch.no_grad():
+        next(model.parameters()).add_(0.1)
+    save_policy(folder, model, tokenizer, {"base_model": ""})
+    with pytest.raises(ManifestMismatchError, match="policies.mine.weights_sha256"):
+        collect_episodes(load_policy(str(folder), max_tokens=4), **made, resume=True)
+    retold = tiny_tokenizer("llama")
+    save_policy(moved, tiny_model(tokenizer), retold, {"base_model": ""})
+    with pytest.raises(ManifestMismatchError, match="policies.mine.settings.chat_template_sha256"):
+        collect_episodes(load_policy(str(moved), max_tokens=4), **made, resume=True)
+
+
+def test_a_model_in_memory_is_known_by_its_weights() -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer).eval()
+    before = LocalPolicy(model, tokenizer=tokenizer).describe()
+    assert before.weights_sha256 is not None
+    assert LocalPolicy(copy.deepcopy(model), tokenizer=tokenizer).describe() == before
+    with torch.no_grad():
+        next(model.parameters()).add_(0.1)
+    after = LocalPolicy(model, tokenizer=tokenizer).describe()
+    assert after.weights_sha256 != before.weights_sha256
+    half = LocalPolicy(model.to(torch.bfloat16), tokenizer=tokenizer).describe()
+    assert half.settings["dtype"] == "torch.bfloat16"
+    assert half.weights_sha256 is not None
+
+
+def test_what_a_policys_folder_says_is_checked(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    folder = tmp_path / "mine" / "best"
+    for config in ("[1]", '{"base_model": 3}', "{}", "nonsense", "[" * 100_000):
+        save_policy(folder, tiny_model(tokenizer), tokenizer, {"base_model": ""})
+        (folder / "adapter_config.json").write_text("{}")
+        (folder / "elicit_gym.json").write_text(config)
+        with pytest.raises(SettingError, match="expected a"):
+            load_policy(str(folder))
+    for base in ("", "/etc/hostname", "mymod:make", "../nowhere/at/all"):
+        (folder / "elicit_gym.json").write_text(json.dumps({"base_model": base}))
+        with pytest.raises(SettingError, match="expected a base model on the hub or in a folder"):
+            load_policy(str(folder))

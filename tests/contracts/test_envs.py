@@ -19,8 +19,8 @@ from elicit_gym.types import Message
 # Environments that need a model service are checked against a test double of it.
 OFFLINE_KWARGS: dict[str, dict[str, Any]] = {
     "elicit_gym/InfoQuestLLM-v0": {
-        "user_simulator_kwargs": {"model": "python:tests.doubles:user"},
-        "judge_kwargs": {"model": "python:tests.doubles:judge"},
+        "user_simulator_kwargs": {"model": "tests.doubles:user"},
+        "judge_kwargs": {"model": "tests.doubles:judge"},
     }
 }
 ENVS = pytest.mark.parametrize("env_id", elicit_gym.ENV_IDS)

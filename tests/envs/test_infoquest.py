@@ -1,10 +1,18 @@
 """What the environment does beyond the contract of all environments."""
 
+from pathlib import Path
+from typing import Any
+
 import gymnasium as gym
+import numpy as np
 import pytest
 
-from elicit_gym import InfoQuestEnv, load_scenarios
+from elicit_gym import InfoQuestEnv, InfoQuestVectorEnv, collect_episodes, load_scenarios
+from elicit_gym.agents import load_policy
 from elicit_gym.errors import ScenarioError, SettingError, UnknownNameError, UserSimulatorFailure
+from elicit_gym.judges.scripted import ScriptedJudge
+from elicit_gym.rewards import ChecklistGain
+from elicit_gym.scenarios.load import BUNDLED
 from elicit_gym.types import UserReply, UserTurn
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
@@ -134,3 +142,75 @@ def test_a_step_that_failed_was_not_made_and_can_be_tried_again() -> None:
     assert reward == 1.0
     assert again[0] == history[0]
     assert len(again) == 3
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+def test_every_argument_of_gym_make_survives_json(make: Any, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    (tmp_path / "mine.jsonl").write_bytes(BUNDLED.read_bytes())
+    double = {"model": "tests.doubles:judge", "prompts": prompts}
+    env = make(
+        ID, scenarios=tmp_path / "mine.jsonl", split="test", judge="llm", judge_kwargs=double,
+        reward="checklist_gain_per_turn_cost", reward_kwargs={"cost": np.float32(0.5)}, max_turns=np.int64(4),
+    )  # fmt: skip
+    assert env.spec is not None
+    text = env.spec.to_json()
+    again = make(gym.envs.registration.EnvSpec.from_json(text))
+    assert again.spec is not None
+    assert again.spec.to_json() == text
+    assert env.spec.kwargs["scenarios"] == str(tmp_path / "mine.jsonl")
+    assert again.unwrapped.spec.kwargs["judge_kwargs"] == {**double, "prompts": str(prompts)}
+    one, two = (getattr(e.unwrapped, "envs", [e.unwrapped])[0] for e in (env, again))
+    assert (two.max_turns, two.reward, two.scenarios) == (one.max_turns, one.reward, one.scenarios)
+    assert type(two.max_turns) is int
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize(
+    "live",
+    [{"scenarios": load_scenarios()[:2]}, {"judge": ScriptedJudge()}, {"reward": ChecklistGain()}, {"judge_kwargs": {"model": object()}}],
+)  # fmt: skip
+def test_live_objects_are_for_the_constructor(make: Any, live: dict[str, Any]) -> None:
+    if "judge_kwargs" not in live:
+        InfoQuestEnv(**live).reset(seed=1)
+    with pytest.raises(SettingError):
+        make(ID, **live)
+    if "scenarios" in live:
+        with pytest.raises(SettingError, match=r"the argument 'scenarios'\[0\]: expected text.*InfoQuestEnv\(\.\.\.\)"):
+            make(ID, **live)
+
+
+@pytest.mark.parametrize("number", [4, np.int64(4), np.int8(4), np.uint16(4)])
+def test_whole_numbers_of_any_library(number: Any) -> None:
+    env = InfoQuestEnv(max_turns=number)
+    assert (env.max_turns, type(env.max_turns)) == (4, int)
+    envs = InfoQuestVectorEnv(num_envs=number, max_turns=number)
+    assert (envs.num_envs, type(envs.num_envs)) == (4, int)
+    histories, _ = envs.reset(seed=number)
+    assert histories == InfoQuestVectorEnv(num_envs=4, max_turns=4).reset(seed=4)[0]
+    records = collect_episodes(
+        load_policy("naive"), scenario_ids=["00-a"], repeats=number, seed=number, concurrency=number,
+        env_kwargs={"max_turns": number},
+    )  # fmt: skip
+    assert records == collect_episodes(
+        load_policy("naive"), scenario_ids=["00-a"], repeats=4, seed=4, env_kwargs={"max_turns": 4}
+    )
+
+
+@pytest.mark.parametrize("number", [True, 4.0, "4", None, np.float64(4), np.True_])
+def test_what_is_no_whole_number(number: Any) -> None:
+    with pytest.raises(SettingError, match="expected a whole number as max_turns, got"):
+        InfoQuestEnv(max_turns=number)
+    with pytest.raises(SettingError, match="expected a whole number as num_envs, got"):
+        InfoQuestVectorEnv(num_envs=number)
+    for name in ("repeats", "concurrency", "seed"):
+        with pytest.raises(SettingError, match=f"expected a whole number as {name}, got"):
+            collect_episodes(load_policy("naive"), **{name: number})
+
+
+def test_a_split_of_scenarios_that_were_handed_over() -> None:
+    env = InfoQuestEnv(scenarios=load_scenarios(), split="test")
+    assert env.scenarios == load_scenarios(split="test")
+    with pytest.raises(SettingError, match="expected at least one scenario"):
+        InfoQuestEnv(scenarios=load_scenarios(split="train"), split="test")

@@ -92,7 +92,7 @@ def test_saved_runs_are_compared_and_different_ones_refused(tmp_path: Path) -> N
     assert merged.to_row() == both.to_row()
     assert [policy.privileged for policy in merged.policies] == [False, True]
     compare([load_policy("naive")], scenario_ids=ids, out=tmp_path / "other", env_kwargs={"max_turns": 4})
-    with pytest.raises(ManifestMismatchError, match="env_kwargs"):
+    with pytest.raises(ManifestMismatchError, match="environment.max_turns: 10 there, 4 here"):
         compare_runs([tmp_path / "one", tmp_path / "other"])
     with pytest.raises(SettingError, match="'ask-one' in"):
         compare_runs([tmp_path / "one", shutil.copytree(tmp_path / "one", tmp_path / "again")])

@@ -224,7 +224,7 @@ def test_settings_that_do_not_fit() -> None:
     with pytest.raises(SettingError, match="expected transport"):
         make_chat_model("x", transport="carrier pigeon")
     with pytest.raises(SettingError, match="ModuleNotFoundError"):
-        make_chat_model("python:nowhere:model")
+        make_chat_model("nowhere:model")
 
 
 @pytest.mark.parametrize("text", [f"bad key {KEY}", "Bearer abc.def", "sk-proj-abcdefghijk", "AIzaSyA1234567890abc"])

@@ -8,9 +8,8 @@ import pytest
 
 from elicit_gym import EpisodeRecord, collect_episodes
 from elicit_gym.agents import load_policy
-from elicit_gym.errors import ManifestMismatchError, SettingError, StorageError
+from elicit_gym.errors import ManifestMismatchError, SettingError, StorageError, UnknownNameError
 from elicit_gym.json_files import UnfinishedLineWarning
-from elicit_gym.registry import JUDGES, USER_SIMULATORS
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
@@ -86,13 +85,9 @@ class BrokenJudge:
 
 @pytest.mark.parametrize(("kwarg", "source"), [("user_simulator", "user_simulator"), ("judge", "judge")])
 def test_other_failures_are_attributed_too(kwarg: str, source: str) -> None:
-    USER_SIMULATORS.register("broken", "tests.rollout.test_collect:BrokenUser")
-    JUDGES.register("broken", "tests.rollout.test_collect:BrokenJudge")
-    try:
-        records = collect_episodes(load_policy("ask-one"), env_kwargs={kwarg: "broken"}, scenario_ids=IDS)
-    finally:
-        USER_SIMULATORS.unregister("broken")
-        JUDGES.unregister("broken")
+    broken = "BrokenUser" if kwarg == "user_simulator" else "BrokenJudge"
+    kwargs = {kwarg: f"tests.rollout.test_collect:{broken}"}
+    records = collect_episodes(load_policy("ask-one"), env_kwargs=kwargs, scenario_ids=IDS)
     assert {record.failure.source for record in records if record.failure} == {source}
     assert len(records) == len(IDS)
 
@@ -105,8 +100,8 @@ def test_saved_and_read_back(tmp_path: Path) -> None:
     records = collect_episodes(load_policy("adaptive"), scenario_ids=IDS, out=tmp_path / "run")
     again, manifest = load_run(tmp_path / "run")
     assert again == records
-    assert manifest["policies"] == ["adaptive"]
-    assert manifest["scenarios"]["count"] == 80
+    assert manifest.names == ("adaptive",)
+    assert manifest.scenarios.count == 80
     assert not list((tmp_path / "run").glob("*.tmp"))
 
 
@@ -206,13 +201,13 @@ def test_ctrl_c_ends_a_run_cleanly(tmp_path: Path) -> None:
 def test_policies_that_are_none_and_wrong_numbers() -> None:
     with pytest.raises(SettingError, match="expected a policy"):
         collect_episodes(3)  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="expected repeats and concurrency"):
+    with pytest.raises(SettingError, match="expected repeats of 1 or more, got 0"):
         collect_episodes(load_policy("naive"), repeats=0)
     with pytest.raises(SettingError, match="expected ids of scenarios, got 'zz'"):
         collect_episodes(load_policy("naive"), scenario_ids=["zz"])
     with pytest.raises(SettingError, match="CartPole"):
         collect_episodes(load_policy("naive"), "CartPole-v1")
-    with pytest.raises(SettingError, match="Nothing"):
+    with pytest.raises(UnknownNameError, match="Unknown environment 'elicit_gym/Nothing-v0'"):
         collect_episodes(load_policy("naive"), "elicit_gym/Nothing-v0")
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from elicit_gym import EpisodeRecord
 from elicit_gym.agents import load_policy
-from elicit_gym.registry import JUDGES
 from tests.rollout.players import Blank, Chooser, Unseeded, run
 
 
@@ -35,11 +34,8 @@ def test_failures_stay_with_their_conversation() -> None:
 
 
 def test_a_failing_judge_and_a_blank_message_are_attributed_in_lock_step_too() -> None:
-    JUDGES.register("picky", "tests.rollout.players:Picky")
-    try:
-        alone, together = (run(Chooser(), n, env_kwargs={"judge": "picky"}) for n in (1, 4))
-    finally:
-        JUDGES.unregister("picky")
+    picky = {"judge": "tests.rollout.players:Picky"}
+    alone, together = (run(Chooser(), n, env_kwargs=picky) for n in (1, 4))
     assert {(r.scenario_id, r.failure.source) for r in together if r.failure} == {("07-a", "judge")}
 
     def bare(records: list[EpisodeRecord]) -> list[Any]:  # the failure's text names the call, which was another

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 import ray
 
@@ -16,6 +17,7 @@ from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.errors import SettingError
+from elicit_gym.registry import JUDGES
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.ray_backend import RayBackend, connect
 from elicit_gym.types import ChatHistory
@@ -95,6 +97,20 @@ def test_actors_answer_from_the_cache_that_was_named(tmp_path: Path) -> None:
         assert asked > 0
         assert collect_episodes(policy, backend=backend, **wanted) == first  # type: ignore[arg-type]
         assert len(server.bodies) == asked
+
+
+def test_actors_understand_names_that_only_this_process_knows() -> None:
+    JUDGES.register("yes", "tests.test_registry:Yes")
+    gym.register(id="tests/Ray-v0", entry_point="tests.test_registry:MyEnv", kwargs={"judge": "yes"})
+    try:
+        wanted: dict[str, Any] = {"env_kwargs": {"max_turns": 2}, "scenario_ids": IDS, "repeats": 2}
+        one = collect_episodes(load_policy("random"), "tests/Ray-v0", **wanted)
+        two = collect_episodes(load_policy("random"), "tests/Ray-v0", **wanted, backend=RayBackend(num_actors=2))
+    finally:
+        JUDGES.unregister("yes")
+        del gym.registry["tests/Ray-v0"]
+    assert two == one
+    assert all(record.failure is None for record in one)
 
 
 class Hopeless(Suicidal):

@@ -46,12 +46,12 @@ class InfoQuestTasksetConfig(vf.TasksetConfig):
     """Which scenarios.
 
     Attributes:
-        scenarios: ``bundled``, ``infoquest`` (the published ones) or a path.
+        scenarios: ``bundled``, ``infoquest`` (the published ones) or a path; None for the environment's own.
         split: ``train`` or ``test``; None for all.
         seed: the base seed.
     """
 
-    scenarios: str = "bundled"
+    scenarios: str | None = None
     split: str | None = None
     seed: int = 0
 
@@ -61,7 +61,8 @@ class InfoQuestTaskset(vf.Taskset[InfoQuestTask, InfoQuestTasksetConfig]):
 
     def load(self) -> Iterator[InfoQuestTask]:
         """Yield the tasks."""
-        for scenario in load_scenarios(self.config.scenarios, self.config.split):
+        source = {} if self.config.scenarios is None else {"source": self.config.scenarios}
+        for scenario in load_scenarios(**source, split=self.config.split):
             data = InfoQuestData(
                 name=scenario.id,
                 prompt=scenario.opening_message,
@@ -76,16 +77,17 @@ class InfoQuestConfig(vf.EnvConfig):
 
     Attributes:
         assistant: the policy.
-        max_turns: messages that it may send.
-        user_simulator, judge: names from `elicit_gym.registry`.
+        max_turns: messages that it may send; None for the environment's own number.
+        user_simulator, judge: names from `elicit_gym.registry`, or ``module:attribute``; None for the environment's
+            own.
         user_simulator_kwargs, judge_kwargs: their arguments.
     """
 
     assistant: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
-    max_turns: int = 10
-    user_simulator: str = "scripted"
+    max_turns: int | None = None
+    user_simulator: str | None = None
     user_simulator_kwargs: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
-    judge: str = "scripted"
+    judge: str | None = None
     judge_kwargs: dict[str, Any] = {}  # noqa: RUF012
 
 
@@ -95,11 +97,13 @@ class InfoQuest(vf.Env[InfoQuestConfig]):
     async def run(self, task: Any, agents: Any) -> None:
         """Play one conversation; the return is the reward ``checklist``."""
         config, data = self.config, task.data
-        env = InfoQuestEnv(
-            scenarios=self.taskset.config.scenarios, split=self.taskset.config.split, max_turns=config.max_turns,
-            user_simulator=config.user_simulator, user_simulator_kwargs=config.user_simulator_kwargs,
-            judge=config.judge, judge_kwargs=config.judge_kwargs,
-        )  # fmt: skip
+        given: dict[str, Any] = {
+            "scenarios": self.taskset.config.scenarios, "split": self.taskset.config.split,
+            "max_turns": config.max_turns, "user_simulator": config.user_simulator,
+            "user_simulator_kwargs": config.user_simulator_kwargs or None, "judge": config.judge,
+            "judge_kwargs": config.judge_kwargs or None,
+        }  # fmt: skip
+        env = InfoQuestEnv(**{name: value for name, value in given.items() if value is not None})
         # Models may sit in the user's and the judge's seat: neither may hold up other conversations.
         options = {"scenario_id": data.scenario_id}
         _, info = await asyncio.to_thread(env.reset, seed=data.seed, options=options)

@@ -20,10 +20,11 @@ from elicit_gym.agents.policy_folder import read_config
 from elicit_gym.agents.training import awr_run
 from elicit_gym.agents.training.awr import train_awr
 from elicit_gym.agents.training.checkpoint import latest_checkpoint
+from elicit_gym.agents.training.manifest import TrainingManifest
 from elicit_gym.agents.training.settings import SFTSettings
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.agents.training.value_head import load_value_head, save_value_head
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import ManifestMismatchError, SettingError
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.agents.training.windows import FAST, WINDOWS
 from tests.conftest import ROOT
@@ -69,13 +70,20 @@ def test_a_killed_run_resumed_equals_an_unbroken_one(
     assert len(resumed["steps"]) == len(unbroken["steps"])
     for ours, theirs in zip(resumed["steps"], unbroken["steps"], strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-5)
-    with pytest.raises(SettingError, match="expected the same settings"):
-        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=replace(FAST, alpha=1.0), resume=True)
+    again: dict[str, Any] = {"dev": WINDOWS[:4], "settings": FAST, "resume": True}
+    for changed, difference in (
+        ({"settings": replace(FAST, alpha=1.0)}, "settings.alpha: 0.25 there, 1.0 here"),
+        ({"dev": WINDOWS[:3]}, "dev.sha256"),
+    ):
+        with pytest.raises(ManifestMismatchError, match=difference):
+            train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **{**again, **changed})
+    with pytest.raises(ManifestMismatchError, match="train.sha256"):
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[1:], tmp_path, **again)
     latest = latest_checkpoint(tmp_path / "checkpoints")
     assert latest is not None
     (latest / "training_state.pt").write_bytes((latest / "training_state.pt").read_bytes()[:500])
     with pytest.raises(SettingError, match="expected a whole training state"):
-        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=FAST, resume=True)
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
 
 
 def test_the_best_policy_and_its_value_head_load(run: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
@@ -177,13 +185,14 @@ def test_two_processes_do_what_one_does_with_twice_the_batch(windows: int, tmp_p
 
 
 def test_a_run_says_what_it_was_made_with(run: tuple[Path, dict[str, Any]]) -> None:
-    manifest = json.loads((run[0] / "manifest.json").read_text())
-    assert manifest["method"] == "awr"
-    assert manifest["train"]["count"] == len(WINDOWS)
-    assert manifest["dev"]["count"] == 4
-    assert manifest["train"]["sha256"] != manifest["dev"]["sha256"]
-    assert manifest["settings"]["policy_lr"] == FAST.policy_lr
-    assert {"torch", "transformers", "peft"} <= set(manifest["versions"])
+    manifest = TrainingManifest.read(run[0] / "manifest.json")
+    assert manifest.method == "awr"
+    assert manifest.train is not None
+    assert manifest.dev is not None
+    assert (manifest.train.count, manifest.dev.count) == (len(WINDOWS), 4)
+    assert manifest.train.sha256 != manifest.dev.sha256
+    assert manifest.settings["policy_lr"] == FAST.policy_lr
+    assert {"torch", "transformers", "peft"} <= set(manifest.made.versions)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from elicit_gym.agents.training.grpo import _Player, train_grpo
 from elicit_gym.agents.training.settings import GRPOSettings
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.model_input import encode_prompt, end_token_id
-from elicit_gym.registry import JUDGES
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.types import Message
 from tests.agents.tiny_model import TEMPLATES, tiny_model, tiny_tokenizer
@@ -105,14 +104,10 @@ def test_a_rollout_is_on_policy_and_kept(tmp_path: Path) -> None:
 def test_a_failing_judge_costs_its_own_conversation_only(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     settings = GRPOSettings(max_new_tokens=4, batch_size=4, num_generations=2)
-    JUDGES.register("picky", "tests.rollout.players:Picky")
-    try:
-        kwargs = {"max_turns": 2, "judge": "picky"}
-        player = _Player(tokenizer, "elicit_gym/InfoQuest-v0", kwargs, settings, tmp_path / "episodes")
-        rolled = player(["00-a", "00-a", "07-a", "07-a"], _Trainer(tiny_model(tokenizer).eval()))
-        player.close()
-    finally:
-        JUDGES.unregister("picky")
+    kwargs = {"max_turns": 2, "judge": "tests.rollout.players:Picky"}
+    player = _Player(tokenizer, "elicit_gym/InfoQuest-v0", kwargs, settings, tmp_path / "episodes")
+    rolled = player(["00-a", "00-a", "07-a", "07-a"], _Trainer(tiny_model(tokenizer).eval()))
+    player.close()
     assert [value is None for value in rolled["episode_return"]] == [False, False, True, True]
     records, _ = load_run(tmp_path / "episodes")
     assert [r.failure and r.failure.source for r in records] == [None, None, "judge", "judge"]
@@ -157,7 +152,8 @@ def test_it_trains_and_the_policy_loads_like_any_other(tmp_path: Path) -> None:
     assert rows[0]["reward"] == pytest.approx(
         sum(r.episode.total_reward for r in records if r.policy == "step-0") / 4, abs=1e-5
     )
-    assert manifest["env_kwargs"] == env_kwargs
+    assert manifest.env_kwargs == env_kwargs
+    assert (manifest.environment.max_turns, manifest.environment.reward.name) == tuple(env_kwargs.values())
     saved = json.loads((tmp_path / "out" / "best" / "elicit_gym.json").read_text())
     assert saved["method"] == "grpo"
     policy = load_policy(str(tmp_path / "out" / "best"))

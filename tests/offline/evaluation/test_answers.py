@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from elicit_gym.offline.evaluation.evaluate import evaluate_yield
 from elicit_gym.offline.evaluation.metrics import load_encoder
 from elicit_gym.offline.evaluation.report import write_yield_report
 from elicit_gym.offline.human_eval.tasks import make_tasks
-from elicit_gym.types import ChatHistory
+from elicit_gym.parts import describe
+from elicit_gym.types import ChatHistory, Description
 from tests.minilm import MINILM
 from tests.offline.evaluation.test_evaluate import count
 
@@ -42,6 +44,13 @@ class Fragile:
             raise KeyboardInterrupt
         self.asked.append(history)
         return f"And then, {len(history[-1].content)}?"
+
+
+class Warm(Fragile):
+    """The same, but for how it is sampled."""
+
+    def describe(self) -> Description:
+        return replace(describe(Fragile(99)), settings={**describe(Fragile(99)).settings, "temperature": 1.5})
 
 
 def evaluate(policy: Fragile, folder: Path, *, resume: bool, settings: dict[str, int] | None = None) -> tuple[str, ...]:
@@ -72,6 +81,15 @@ def test_answers_are_not_mixed(tmp_path: Path) -> None:
         evaluate(Fragile(99), tmp_path, resume=False)
     with pytest.raises(ManifestMismatchError, match="settings"):
         evaluate(Fragile(99), tmp_path, resume=True, settings={"new_tokens": 4})
+    with pytest.raises(ManifestMismatchError, match="policies.fragile.settings.temperature: None there, 1.5 here"):
+        evaluate(Warm(99), tmp_path, resume=True)
+    manifest = tmp_path / "manifest.json"
+    typed = manifest.read_text()
+    for text, problem in (("[]", "a JSON object, got list"), ('{"format": 1}', "got an older format in format 1")):
+        manifest.write_text(text)
+        with pytest.raises(StorageError, match=problem):
+            evaluate(Fragile(99), tmp_path, resume=True)
+    manifest.write_text(typed)
     path = tmp_path / "answers.jsonl"
     path.write_text("nonsense\n" + path.read_text())
     with pytest.raises(StorageError, match=r"answers.jsonl:1: expected an answer"):
