@@ -170,6 +170,7 @@ class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
         EpisodeFailure: the subclass for `source`, with the original as its cause.
     """
 
+    # A class and not a generator: the environment enters two of these in every step.
     __slots__ = ("_doing", "_source")
 
     def __init__(self, source: FailureSource, doing: str) -> None:

@@ -284,6 +284,8 @@ def receive(carried: Mapping[str, Any]) -> None:
     """Learn the names that `carry` packed in another process."""
     _received.update(carried["objects"])
     for kind, names in carried["names"].items():
+        registry = REGISTRIES[kind]
         for name, target in names.items():
-            REGISTRIES[kind].unregister(name)
-            REGISTRIES[kind].register(name, target)
+            if name in registry.names():
+                registry.unregister(name)
+            registry.register(name, target)

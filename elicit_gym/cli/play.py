@@ -11,7 +11,7 @@ from rich.console import Console
 
 from elicit_gym.cli import options as o
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.render import conversation_view
+from elicit_gym.envs.render import LATEST, conversation_view
 from elicit_gym.policy import Policy, ScenarioPolicy
 from elicit_gym.reporting.terminal import printable
 from elicit_gym.rollout.collect import DEFAULT_ENV
@@ -36,8 +36,10 @@ def _finish(env: InfoQuestEnv, total: float, console: Console) -> None:
     console.print(conversation_view(conversation, show_hidden=True))
     if conversation.success:
         verdict = "Everything uncovered"
+    elif conversation.left:
+        verdict = "The user has left"
     else:
-        verdict = "The user has left" if conversation.left else "The end"
+        verdict = "The end" if conversation.done else "Stopped"
     console.print(
         f"{verdict}: return {total:g} of {len(conversation.satisfied)} in {conversation.turn} turns.", style="bold"
     )
@@ -60,7 +62,7 @@ def play_assistant(
     )
     while not done:
         assert env.conversation is not None
-        console.print(conversation_view(env.conversation))
+        console.print(conversation_view(env.conversation, latest=LATEST))
         try:
             action = console.input("[bold green]you: [/]")
         except EOFError:

@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 from elicit_gym.envs.arguments import json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
-from elicit_gym.envs.stepping import Parts, step_conversations, step_info
+from elicit_gym.envs.stepping import Parts, step_conversation, step_info
 from elicit_gym.errors import SettingError
 from elicit_gym.judges.base import Judge, check_scenarios
 from elicit_gym.parts import CheckablePart, describe, json_types, kind_of
@@ -243,13 +243,13 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         """
         if self._conversation is None:
             raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got none. Call reset() first.")
-        (result,) = step_conversations(self.parts, (self._conversation,), (action,), atomic=True)
+        result = step_conversation(self.parts, self._conversation, action)
         if self.render_mode == "human":
             self.render()
         return result.to_gym()
 
     def render(self) -> str | None:
-        """Return the chat with its checklist as text (``ansi``) or print it (``human``)."""
+        """Return the chat with its checklist as text (``ansi``), or print its latest messages (``human``)."""
         from elicit_gym.envs.render import print_conversation, render_text
 
         if self._conversation is None or self.render_mode is None:

@@ -8,22 +8,33 @@ from elicit_gym.reporting.terminal import printable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["conversation_view", "print_conversation", "render_text"]
+__all__ = ["LATEST", "conversation_view", "print_conversation", "render_text"]
 
 
-def conversation_view(conversation: Conversation, *, show_hidden: bool = False) -> "RenderableType":
+LATEST = 20
+"""Messages that are shown at every step: to show all of them would take longer and longer."""
+
+
+def conversation_view(
+    conversation: Conversation, *, show_hidden: bool = False, latest: int | None = None
+) -> "RenderableType":
     """Build the rich view: the chat on the left, the checklist on the right.
 
     Args:
         conversation: the episode.
         show_hidden: whether the persona and the goal are shown too.
+        latest: how many messages are shown, the latest; None for all.
     """
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
     chat = Text()
-    for message in conversation.history:
+    shown = conversation.history if latest is None else conversation.history[-latest:]
+    earlier = len(conversation.history) - len(shown)
+    if earlier:
+        chat.append(f"({earlier} earlier messages)\n", style="dim")
+    for message in shown:
         style = "cyan" if message.role == "user" else "green"
         chat.append(f"{message.role}: ", style=f"bold {style}")
         chat.append(printable(message.content) + "\n")
@@ -58,7 +69,7 @@ def render_text(conversation: Conversation) -> str:
 
 
 def print_conversation(conversation: Conversation) -> None:
-    """Print the view."""
+    """Print the view with the latest messages."""
     from rich.console import Console
 
-    Console().print(conversation_view(conversation))
+    Console().print(conversation_view(conversation, latest=LATEST))

@@ -12,11 +12,11 @@ from typing import Any, Literal, SupportsFloat, TypedDict, cast, overload
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from elicit_gym.envs.conversation import Conversation
-from elicit_gym.errors import EpisodeFailure, JudgeFailure
-from elicit_gym.judges.base import Judge, judge_all
+from elicit_gym.errors import EpisodeFailure, JudgeFailure, boundary
+from elicit_gym.judges.base import JUDGING, Judge, judge_all
 from elicit_gym.rewards import Reward, RewardStep
-from elicit_gym.types import ChatHistory, Usage, UserReply, UserTurn, Verdict
-from elicit_gym.user_simulators.base import UserSimulator, reply_all
+from elicit_gym.types import ChatHistory, JudgeRequest, Usage, UserReply, UserTurn, Verdict
+from elicit_gym.user_simulators.base import REPLYING, UserSimulator, checked_reply, reply_all
 
 __all__ = [
     "JudgedAction",
@@ -26,6 +26,7 @@ __all__ = [
     "check_action",
     "judge_actions",
     "make_step",
+    "step_conversation",
     "step_conversations",
     "step_info",
 ]
@@ -138,6 +139,30 @@ def check_action(action: Any) -> str:
     )
 
 
+def step_conversation(parts: Parts, conversation: Conversation, action: str) -> StepResult:
+    """Make one step in one conversation: the message is judged, the user replies, and only then the state changes.
+
+    Args:
+        parts: who judges, replies and rewards.
+        conversation: under way.
+        action: what the agent says.
+
+    Raises:
+        InvalidAction: the action is not an utterance. Nothing has changed, here and below.
+        ResetNeeded: the conversation has ended.
+        EpisodeFailure: judge or user failed; attributed.
+    """
+    request = _request(conversation, check_action(action))
+    with boundary("judge", JUDGING):
+        verdicts = parts.judge.judge(request)
+    judged = _judged(parts.judge, conversation, action, verdicts)
+    if judged.turn is None:
+        return make_step(parts.reward, judged, None)
+    with boundary("user_simulator", REPLYING):
+        reply = parts.user_simulator.reply(judged.turn)
+    return make_step(parts.reward, judged, checked_reply(parts.user_simulator, reply))
+
+
 @overload
 def step_conversations(
     parts: Parts, conversations: Sequence[Conversation], actions: Sequence[str]
@@ -153,7 +178,7 @@ def step_conversations(
 def step_conversations(
     parts: Parts, conversations: Sequence[Conversation], actions: Sequence[str], *, atomic: bool = False
 ) -> list[Any]:
-    """Make one step in each conversation: all messages judged in one batch, all users replying in one.
+    """Make the step of `step_conversation` in many: all messages judged in one batch, all users replying in one.
 
     A conversation whose judge or user fails is left as it was, and costs the others nothing.
 
@@ -174,37 +199,31 @@ def step_conversations(
     """
     for utterance in actions:
         check_action(utterance)
-    # Types are asked for by the usual answer: for an instance of another class `isinstance` takes five times as long.
     judged = judge_actions(parts.judge, conversations, actions)
-    turns = []
-    for action in judged:
-        if isinstance(action, JudgedAction):
-            if action.turn is not None:
-                turns.append(action.turn)
-        elif atomic:
-            raise action
+    if atomic:
+        _raise_first(judged)
+    turns = [action.turn for action in judged if isinstance(action, JudgedAction) and action.turn is not None]
     replies = reply_all(parts.user_simulator, turns)
     if atomic:
-        for reply in replies:
-            if not isinstance(reply, UserReply):
-                raise reply
+        _raise_first(replies)
     results: list[StepResult | EpisodeFailure] = []
     heard = iter(replies)
     for action in judged:
-        if not isinstance(action, JudgedAction):
+        if isinstance(action, EpisodeFailure):
             results.append(action)
-        elif action.turn is None:
-            results.append(make_step(parts.reward, action, None))
+            continue
+        reply = None if action.turn is None else next(heard)
+        if isinstance(reply, EpisodeFailure):
+            results.append(reply)
         else:
-            reply = next(heard)
-            results.append(make_step(parts.reward, action, reply) if isinstance(reply, UserReply) else reply)
+            results.append(make_step(parts.reward, action, reply))
     return results
 
 
 def judge_actions(
     judge: Judge, conversations: Sequence[Conversation], actions: Sequence[str]
 ) -> list[JudgedAction | EpisodeFailure]:
-    """Judge what was said in each conversation; changes nothing.
+    """Judge what was said in each conversation, in one batch where the judge can; changes nothing.
 
     Returns:
         For each conversation the verdicts and what the user has to answer, or why there are none.
@@ -213,33 +232,41 @@ def judge_actions(
         ResetNeeded: a conversation has ended.
         FatalModelError: no call to a model can succeed.
     """
-    if len(conversations) != len(actions):
-        raise ValueError(f"{len(actions)} actions for {len(conversations)} conversations")
-    requests = []
-    for conversation, action in zip(conversations, actions, strict=False):
-        if conversation.terminated or conversation.truncated:
-            raise ResetNeeded(
-                "Stepping InfoQuest: expected an episode under way, got one that has ended. Call reset()."
-            )
-        requests.append(conversation.judge_request(action))
+    requests = [_request(c, action) for c, action in zip(conversations, actions, strict=True)]
     judged: list[JudgedAction | EpisodeFailure] = []
-    for conversation, action, verdicts in zip(conversations, actions, judge_all(judge, requests), strict=False):
-        if isinstance(verdicts, tuple):
-            try:
-                judged.append(JudgedAction(conversation, action, verdicts, conversation.user_turn(action, verdicts)))
-                continue
-            except (AttributeError, ValueError):
-                pass  # not verdicts, or not as many as there are pending items
-        elif isinstance(verdicts, EpisodeFailure):
+    for conversation, action, verdicts in zip(conversations, actions, judge_all(judge, requests), strict=True):
+        if isinstance(verdicts, EpisodeFailure):
             judged.append(verdicts)
             continue
-        judged.append(
-            JudgeFailure(
-                f"Judging a message: expected a tuple of {len(conversation.pending)} verdicts, got {verdicts!r:.200} "
-                f"(judge {judge.name!r}). Return one for each pending item."
-            )
-        )
+        try:
+            judged.append(_judged(judge, conversation, action, verdicts))
+        except JudgeFailure as failure:
+            judged.append(failure)
     return judged
+
+
+def _request(conversation: Conversation, action: str) -> JudgeRequest:
+    if conversation.done:
+        raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got one that has ended. Call reset().")
+    return conversation.judge_request(action)
+
+
+def _judged(judge: Judge, conversation: Conversation, action: str, verdicts: tuple[Verdict, ...]) -> JudgedAction:
+    try:
+        if isinstance(verdicts, tuple):
+            return JudgedAction(conversation, action, verdicts, conversation.user_turn(action, verdicts))
+    except (AttributeError, ValueError):
+        pass  # not verdicts, or not as many as there are pending items
+    raise JudgeFailure(
+        f"{JUDGING}: expected a tuple of {len(conversation.pending)} verdicts, got {verdicts!r:.200} (judge "
+        f"{judge.name!r}). Return one for each pending item."
+    )
+
+
+def _raise_first(answers: Sequence[object]) -> None:
+    for answer in answers:
+        if isinstance(answer, EpisodeFailure):
+            raise answer
 
 
 def make_step(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> StepResult:

@@ -80,9 +80,16 @@ def _curves(curves: Sequence[tuple[str, Sequence[Estimate]]], num_items: int, wh
     left.set_ylabel("checklist items satisfied")
     for axes in (left, right):
         axes.set_xlabel("turn")
-        axes.set_xticks(range(1, max((len(curve) for _, curve in curves), default=1) + 1))
+        _count_turns(axes)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=min(6, max(1, len(curves))))
     return figure
+
+
+def _count_turns(axes: "Axes") -> None:
+    """Put ticks at whole turns, at most some ten: a tick takes matplotlib longer than an episode takes to play."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
 
 
 def _lengths(policies: Sequence[PolicySummary]) -> "Figure":
@@ -99,7 +106,7 @@ def _lengths(policies: Sequence[PolicySummary]) -> "Figure":
                 color="white" if share > 0.5 else "#222222",
             )  # fmt: skip
     axes.set_yticks(range(len(shown)), [policy.policy for _, policy in reversed(shown)])
-    axes.set_xticks(range(1, longest + 1))
+    _count_turns(axes)
     axes.set_xlim(0.4, longest + 0.6)
     axes.grid(visible=False)
     axes.set_xlabel("messages until the end of the episode (5 is the optimum)")

@@ -18,6 +18,7 @@ CHARACTERS_A_TOKEN = 4.0
 ASSUMED_ACTION = "x" * 600
 ASSUMED_REPLY = "x" * 90
 ASSUMED_JUDGE_OUTPUT_TOKENS = 120
+PLAYED_TURNS = 10
 
 Row = tuple[str, str, int, int, int]
 """Seat, model, calls, input tokens, output tokens."""
@@ -99,9 +100,9 @@ def estimate_usage(
     sample = scenarios[:: max(1, len(scenarios) // 20)]
     per_episode: dict[tuple[str, str], list[float]] = {}
     for scenario in sample:
-        for seat, model, calls, given, made in _episode(scenario, max_turns, user_simulator, judge):
-            entry = per_episode.setdefault((seat, model), [0.0, 0.0, 0.0])
-            for i, value in enumerate((calls, given, made)):
+        for key, values in _spent(scenario, max_turns, user_simulator, judge).items():
+            entry = per_episode.setdefault(key, [0.0, 0.0, 0.0])
+            for i, value in enumerate(values):
                 entry[i] += value / len(sample)
     num = len(scenarios) * repeats
     rows = []
@@ -123,6 +124,32 @@ def estimate_usage(
                 )
             )
     return rows
+
+
+def _spent(
+    scenario: Scenario, max_turns: int, user_simulator: object, judge: object
+) -> dict[tuple[str, str], list[float]]:
+    """Return calls, input and output tokens of an episode, by seat and model.
+
+    Every turn makes the prompts longer by the same: what an episode spends is a quadratic function of its length, and
+    that of a long one follows from three short ones, exactly but for rounded tokens.
+    """
+    if max_turns <= 3 * PLAYED_TURNS:
+        totals: dict[tuple[str, str], list[float]] = {}
+        for seat, model, *values in _episode(scenario, max_turns, user_simulator, judge):
+            entry = totals.setdefault((seat, model), [0.0, 0.0, 0.0])
+            for i, value in enumerate(values):
+                entry[i] += value
+        return totals
+    one, two, three = (_spent(scenario, k * PLAYED_TURNS, user_simulator, judge) for k in (1, 2, 3))
+    steps = max_turns / PLAYED_TURNS - 1
+    return {
+        key: [
+            a + steps * (b - a) + steps * (steps - 1) / 2 * (c - 2 * b + a)
+            for a, b, c in zip(one[key], two[key], three[key], strict=True)
+        ]
+        for key in one
+    }
 
 
 def _episode(scenario: Scenario, max_turns: int, user_simulator: object, judge: object) -> list[Row]:

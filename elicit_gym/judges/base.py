@@ -7,7 +7,9 @@ from elicit_gym.batches import answer_all
 from elicit_gym.errors import EpisodeFailure
 from elicit_gym.types import JudgeRequest, Scenario, Verdict
 
-__all__ = ["BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all"]
+__all__ = ["JUDGING", "BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all"]
+
+JUDGING = "Judging a message"
 
 
 @runtime_checkable
@@ -67,4 +69,4 @@ def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verd
     """
     # Protocols are slow to ask for: one request needs no batch.
     batch = judge.judge_batch if len(requests) > 1 and isinstance(judge, BatchJudge) else None
-    return answer_all(requests, judge.judge, batch, source="judge", doing="Judging a message")
+    return answer_all(requests, judge.judge, batch, source="judge", doing=JUDGING)

@@ -141,6 +141,7 @@ def run_episode(
     Raises:
         FatalModelError: no call to a model can succeed, in this episode or another.
     """
+    spending = policy if isinstance(policy, SpendingPolicy) else None  # asked once: protocols are slow to ask for
     episode = EpisodeUnderWay(env, policy.name, scenario_id=scenario_id, repeat=repeat, seed=seed)
     try:
         episode.start()
@@ -149,7 +150,7 @@ def run_episode(
         while not episode.done:
             with boundary("policy", f"Asking the policy {policy.name!r} for a message"):
                 action = policy.act(episode.history)
-            spent, repaired = policy.take_usage() if isinstance(policy, SpendingPolicy) else ((), ())
+            spent, repaired = spending.take_usage() if spending is not None else ((), ())
             episode.step(action, spent, repaired)
     except FatalModelError:
         raise

@@ -7,7 +7,9 @@ from elicit_gym.batches import answer_all
 from elicit_gym.errors import EpisodeFailure, UserSimulatorFailure
 from elicit_gym.types import UserReply, UserTurn
 
-__all__ = ["BatchUserSimulator", "UserSimulator", "reply_all"]
+__all__ = ["REPLYING", "BatchUserSimulator", "UserSimulator", "checked_reply", "reply_all"]
+
+REPLYING = "Replying as the user"
 
 
 @runtime_checkable
@@ -46,15 +48,25 @@ def reply_all(simulator: UserSimulator, turns: Sequence[UserTurn]) -> list[UserR
     """
     # Protocols are slow to ask for: one turn needs no batch.
     batch = simulator.reply_batch if len(turns) > 1 and isinstance(simulator, BatchUserSimulator) else None
-    replies = answer_all(turns, simulator.reply, batch, source="user_simulator", doing="Replying as the user")
-    for i, reply in enumerate(replies):
-        if isinstance(reply, UserReply):
-            if isinstance(reply.text, str) and reply.text and not reply.text.isspace():
-                continue
-        elif isinstance(reply, EpisodeFailure):
-            continue
-        replies[i] = UserSimulatorFailure(
-            f"Replying as the user: expected a reply with a text that is not blank, got {reply!r:.200} (user simulator "
-            f"{simulator.name!r}). Say something."
-        )
-    return replies
+    replies = answer_all(turns, simulator.reply, batch, source="user_simulator", doing=REPLYING)
+    checked: list[UserReply | EpisodeFailure] = []
+    for reply in replies:
+        try:
+            checked.append(reply if isinstance(reply, EpisodeFailure) else checked_reply(simulator, reply))
+        except UserSimulatorFailure as failure:
+            checked.append(failure)
+    return checked
+
+
+def checked_reply(simulator: UserSimulator, reply: UserReply) -> UserReply:
+    """Return the reply if it is one.
+
+    Raises:
+        UserSimulatorFailure: it is something else, or its text is blank.
+    """
+    if isinstance(reply, UserReply) and isinstance(reply.text, str) and reply.text and not reply.text.isspace():
+        return reply
+    raise UserSimulatorFailure(
+        f"{REPLYING}: expected a reply with a text that is not blank, got {reply!r:.200} (user simulator "
+        f"{simulator.name!r}). Say something."
+    )
