@@ -12,7 +12,7 @@ LINKED = ("agents", "offline")
 GRAPH = read_graph(ROOT, ("elicit_gym", "benchmarks"), LINKED)
 
 GROUND = (
-    "batches", "episode", "errors", "json_files", "key_value", "parts", "policy", "registration", "registry", "rewards", "seeding",
+    "batches", "episode", "errors", "files", "json_files", "key_value", "parts", "policy", "registration", "registry", "rewards", "seeding",
     "spaces", "statistics", "text", "types", "version",
 )  # fmt: skip
 FLOORS = (
@@ -38,18 +38,26 @@ FLOORS = (
 
 NESTED = ("agents.training", "offline.evaluation", "offline.human_eval")
 
-MOST_ROOMS, MOST_ARROWS = 30, 141
+MOST_ROOMS, MOST_ARROWS = 33, 161
 """As `python -m tests.import_graph` counts. Whoever adds a room raises them, in the commit that says why."""
 
 
 CROSS_CUTTING = {
+    "contracts/test_defaults.py": "one source of the environment's defaults, every environment and option",
+    "contracts/test_optional.py": "every optional contract of a plug-in",
     "contracts/test_envs.py": "one contract, every registered environment",
     "contracts/test_parts.py": "one contract, every user simulator, judge and reward",
+    "offline/importing/test_hostile.py": "every reader, on hostile files",
+    "offline/importing/test_names_and_files.py": "names of speakers and of files, whatever the format",
+    "offline/importing/test_shared_cases.py": "the cases in ../shared",
+    "offline/importing/test_tables_and_json.py": "every format of tables and of JSON",
+    "offline/importing/test_word_and_pdf.py": "Word and PDF",
     "scenarios/test_bundled.py": "the bundled scenarios themselves",
     "test_architecture.py": "the tree",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",
     "test_readme.py": "the README",
+    "test_trust.py": "what saved data may not do",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
 """Tests of no single module, and what they are of."""

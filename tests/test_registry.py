@@ -49,7 +49,8 @@ def test_registering() -> None:
     with pytest.raises(SettingError, match="without a colon"):
         registry.register("a:b", "builtins:dict")
     registry.unregister("mine")
-    registry.unregister("mine")
+    with pytest.raises(UnknownNameError):
+        registry.unregister("mine")
     with pytest.raises(UnknownNameError):
         registry.make("mine")
 

@@ -11,9 +11,4 @@ from elicit_gym.agents.baselines.oracle import Oracle
 from elicit_gym.agents.baselines.simple import QUESTION_BANK, AskMany, AskOne, Naive, RandomQuestions
 from elicit_gym.policy import Policy
 
-__all__ = ["BASELINES", "QUESTION_BANK", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
-
-BASELINES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (Adaptive, AskMany, AskOne, Naive, Oracle, RandomQuestions)
-}
-"""Every baseline by name."""
+__all__ = ["QUESTION_BANK", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]

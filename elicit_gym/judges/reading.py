@@ -1,5 +1,7 @@
 """From what a message does to verdicts: the rule that the judges without a language model share."""
 
+from collections.abc import Sequence
+
 from elicit_gym.errors import SettingError
 from elicit_gym.types import ChecklistItem, JudgeRequest, Scenario, Verdict
 from elicit_gym.understanding.acts import MAX_ADVICE_WORDS, Understanding
@@ -28,7 +30,7 @@ def _meets(item: ChecklistItem, index: int, asked: set[str], read: Understanding
     return any(i == index for act in read.acts if act.kind in ("ask", "suggest") for i, _ in act.advice)
 
 
-def refuse_derived(name: str, scenarios: tuple[Scenario, ...], allowed: bool) -> None:
+def refuse_derived(name: str, scenarios: Sequence[Scenario], allowed: bool) -> None:
     """Refuse scenarios without examples.
 
     Raises:

@@ -1,5 +1,7 @@
 """A judge without a language model: reads what a message asks and suggests, as the scripted user does."""
 
+from collections.abc import Sequence
+
 from elicit_gym.judges.reading import refuse_derived, verdicts_of
 from elicit_gym.types import JudgeRequest, Scenario, Verdict
 from elicit_gym.understanding.acts import understand
@@ -26,11 +28,12 @@ class ScriptedJudge:
     """
 
     name = "scripted"
+    allow_derived = False
 
     def __init__(self, *, allow_derived: bool = False) -> None:
         self.allow_derived = allow_derived
 
-    def check_scenarios(self, scenarios: tuple[Scenario, ...]) -> None:
+    def check_scenarios(self, scenarios: Sequence[Scenario]) -> None:
         """Refuse scenarios that cannot be judged.
 
         Raises:
@@ -40,7 +43,7 @@ class ScriptedJudge:
 
     def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
         """Return one verdict for each pending item; never unscored."""
-        self.check_scenarios((request.scenario,))
+        refuse_derived(self.name, (request.scenario,), self.allow_derived)
         read = understand(
             request.assistant_message,
             request.scenario,

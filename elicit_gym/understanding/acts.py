@@ -21,11 +21,11 @@ from elicit_gym.understanding.features import (
     Encoder,
     FactTable,
     Floats,
-    content_words,
     static_encoder,
 )
 from elicit_gym.understanding.patterns import MATTER
 from elicit_gym.understanding.scorer import scorers
+from elicit_gym.understanding.word_table import content_words
 
 __all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
 

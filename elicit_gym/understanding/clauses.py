@@ -10,6 +10,7 @@ from typing import Literal
 
 from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
 from elicit_gym.understanding import patterns as p
+from elicit_gym.understanding import question_patterns as q
 from elicit_gym.understanding.spelling import mended
 
 __all__ = [
@@ -139,35 +140,35 @@ def _clauses_of(sentence: str) -> list[Clause]:
         return [_tagged(tag["body"], body)]
     request = _request_rest(body)
     if request is None and not asked:
-        unknown = p.NOT_KNOWN.search(body)
+        unknown = q.NOT_KNOWN.search(body)
         request = unknown["rest"] if unknown else None
     if request is not None:
-        if p.MORE.match(request):
+        if q.MORE.match(request):
             return [_make("small_talk", body)]
         return _questions(request.strip(" ,:"), "request", body)
-    if asked or (p.PLAIN_QUESTION.match(body) and not p.IMPERATIVE.match(body)):
+    if asked or (q.PLAIN_QUESTION.match(body) and not p.IMPERATIVE.match(body)):
         if p.PLEASANTRY.match(body):
             return [_make("small_talk", body)]
         return _questions(body, None, body)
     if p.DISMISSAL.search(body):
         return [_make("dismissal", body)]
-    if second := p.SECOND_QUESTION.search(body):
+    if second := q.SECOND_QUESTION.search(body):
         head, tail = body[: second.start()], body[second.end() :]
-        if p.PLAIN_QUESTION.match(tail) and len(p.WORD.findall(tail)) >= 4 and p.ADDRESSES.search(tail):
+        if q.PLAIN_QUESTION.match(tail) and len(p.WORD.findall(tail)) >= 4 and q.ADDRESSES.search(tail):
             return [_statement(head), *_questions(tail, None, tail)]
     return [_statement(body)]
 
 
 def _strip_opener(body: str) -> str:
-    found = p.OPENER.match(body)
+    found = q.OPENER.match(body)
     return body[found.end() :].strip() if found else body
 
 
 def _request_rest(body: str) -> str | None:
     """Return what a request or an indirect question asks for; None for a sentence that is neither."""
-    found = p.REQUEST.match(body) or p.HELPS.match(body)
-    if found is None and (comma := p.BEFORE_REQUEST.match(body)):
-        found = p.REQUEST.match(_strip_opener(body[comma.end() :]))
+    found = q.REQUEST.match(body) or q.HELPS.match(body)
+    if found is None and (comma := q.BEFORE_REQUEST.match(body)):
+        found = q.REQUEST.match(_strip_opener(body[comma.end() :]))
     return found["rest"] if found else None
 
 
@@ -192,16 +193,16 @@ def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
         return [_make("dismissal", whole)]
     parts: list[str] = []
     rest = body
-    while len(parts) < 8 and (second := p.SECOND_QUESTION.search(rest)):
+    while len(parts) < 8 and (second := q.SECOND_QUESTION.search(rest)):
         head = rest[: second.start()]
-        if len(p.WORD.findall(head)) >= 3 and not p.LEAD_IN.match(head + ", x"):
+        if len(p.WORD.findall(head)) >= 3 and not q.LEAD_IN.match(head + ", x"):
             parts.append(head)
         rest = rest[second.end() :]
     parts.append(rest)
     clauses = []
     for i, part in enumerate(parts):
         text = part.strip(" ,:-–—\"'")
-        if lead_in := p.LEAD_IN.match(text):
+        if lead_in := q.LEAD_IN.match(text):
             text = text[lead_in.end() :]
         text = _strip_opener(text) or text
         without = p.EXAMPLES.sub("", text)
@@ -209,7 +210,7 @@ def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
             text = without
         inner = _request_rest(text) if i or wh is None else None
         kind: WhWord | None = wh if i == 0 else None
-        if inner is not None and not p.MORE.match(inner):
+        if inner is not None and not q.MORE.match(inner):
             text, kind = inner.strip(" ,:"), "request"
         clauses.append(_make("question", text, kind, probe=_probe_of(whole if i == 0 else part.strip(), text)))
     return clauses

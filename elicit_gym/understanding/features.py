@@ -4,18 +4,18 @@ A scenario is compiled once: its example questions and suggestions become rows o
 word to fact. A clause then costs a few products of small matrices, and each word of it one look-up.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_gym.text import FUNCTION_WORDS, stem
+from elicit_gym.text import stem
 from elicit_gym.understanding.clauses import WH_WORDS, Clause, split_clauses
-from elicit_gym.understanding.vectors import DIMENSIONS, word_vectors
+from elicit_gym.understanding.vectors import word_vectors
+from elicit_gym.understanding.word_table import WordTable, content_words
 
-__all__ = ["ADVICE_FEATURES", "FACT_FEATURES", "AdviceTable", "Encoder", "FactTable", "content_words", "static_encoder"]
+__all__ = ["ADVICE_FEATURES", "FACT_FEATURES", "AdviceTable", "Encoder", "FactTable", "static_encoder"]
 
 Floats: TypeAlias = NDArray[np.float32]
 Encoder: TypeAlias = Callable[[Sequence[Clause]], Floats]
@@ -33,99 +33,12 @@ ADVICE_FEATURES = (
 )  # fmt: skip
 
 MAX_CONTENT_WORDS = 16
-_MAX_CACHED_WORDS = 8_192
-_TYPO_DICE = 0.45
-_GENERIC = frozenset(
-    """more bit little detail details situation specific specifically information info context background else currently
-    current please maybe perhaps help understand know tell exactly actually usually generally roughly about there
-    something anything thing things""".split()
-)
 
 
 def static_encoder(clauses: Sequence[Clause]) -> Floats:
     """Encode clauses by the package's own word vectors."""
     vectors = word_vectors()
     return np.stack([vectors.sentence(clause.words) for clause in clauses])
-
-
-def content_words(words: Iterable[str]) -> list[str]:
-    """Return the words that carry a topic, each once, in order."""
-    return [w for w in dict.fromkeys(words) if w not in FUNCTION_WORDS and w not in _GENERIC and not w.isdigit()]
-
-
-def _trigrams(word: str) -> frozenset[str]:
-    padded = f"^{word}$"
-    return frozenset([padded[i : i + 3] for i in range(len(padded) - 2)])
-
-
-class _Words:
-    """The content words of several groups of texts, and how well any word matches each group.
-
-    Args:
-        groups: the texts of each group, as words.
-    """
-
-    def __init__(self, groups: Sequence[Sequence[Sequence[str]]]) -> None:
-        vectors = word_vectors()
-        in_group: list[Counter[str]] = []
-        spoken: dict[str, str] = {}
-        for texts in groups:
-            counts: Counter[str] = Counter()
-            for text in texts:
-                kept = content_words(text)
-                counts.update({stem(word) for word in kept})
-                for word in kept:
-                    spoken.setdefault(stem(word), word)
-            in_group.append(counts)
-        total: Counter[str] = Counter()
-        for counts in in_group:
-            total.update(counts)
-        entries: list[str] = []
-        starts, shares = [], []
-        for counts in in_group:
-            starts.append(len(entries))
-            for stemmed, count in counts.items() or [("", 0)]:
-                entries.append(stemmed)
-                shares.append(count / total[stemmed] * min(1.0, 0.4 + 0.3 * count) if count else 0.0)
-        self._at: dict[str, list[int]] = {}
-        for i, stemmed in enumerate(entries):
-            self._at.setdefault(stemmed, []).append(i)
-        self._starts = np.array(starts)
-        self._shares = np.array(shares, dtype=np.float32)
-        zeros = np.zeros(DIMENSIONS, np.float32)
-        self._vectors = np.stack([vectors.vector(spoken[s]) if s else zeros for s in entries])
-        self._grams = [(at, _trigrams(spoken[s])) for s, at in self._at.items() if len(spoken.get(s, "")) >= 4]
-        self._cache: dict[str, Floats] = {}
-
-    def match(self, word: str) -> Floats:
-        """Return how well a word matches each group's nearest word (0 to 1), and how much it points to that group.
-
-        Returns:
-            Shape (2, num_groups).
-        """
-        found = self._cache.get(word)
-        if found is None:
-            if len(self._cache) >= _MAX_CACHED_WORDS:
-                self._cache.clear()
-            found = self._cache[word] = self._match(word)
-        return found
-
-    def _match(self, word: str) -> Floats:
-        vectors = word_vectors()
-        scores = np.clip(self._vectors @ vectors.vector(word), 0.0, 0.95)
-        exact = self._at.get(stem(word))
-        if exact:
-            scores[exact] = 1.0
-        elif word not in vectors and len(word) >= 4:
-            grams = _trigrams(word)
-            for at, others in self._grams:
-                dice = 2 * len(grams & others) / (len(grams) + len(others))
-                if dice > _TYPO_DICE:
-                    scores[at] = np.maximum(scores[at], 0.55 + 0.45 * dice)
-        pointed = scores**4 * self._shares
-        return np.stack([np.maximum.reduceat(scores, self._starts), np.maximum.reduceat(pointed, self._starts)]).astype(
-            np.float32
-        )
 
 
 class _Exemplars:
@@ -257,7 +170,7 @@ class FactTable:
         asked = [[example_clause(question) for question in group] for group in questions]
         told = [[_whole(sentence) for sentence in group] for group in statements]
         self._exemplars = _Exemplars(asked, encode)
-        self._words = _Words([[c.words for c in (*a, *t)] for a, t in zip(asked, told, strict=True)])
+        self._words = WordTable([[c.words for c in (*a, *t)] for a, t in zip(asked, told, strict=True)])
         means = [encode(group).mean(axis=0) for group in told]
         self._told = np.stack([mean / max(float(np.linalg.norm(mean)), 1e-6) for mean in means])
         shares = np.full((len(questions), len(WH_WORDS)), 0.25, dtype=np.float32)
@@ -331,7 +244,7 @@ class AdviceTable:
         named = [[_whole(topic) for topic in group] for group in topics]
         self._good, self._contrary = _Exemplars(self._good_clauses, encode), _Exemplars(self._contrary_clauses, encode)
         # Good and contrary ones in one table, so that a word is looked up once: first the good groups, then the others.
-        self._words = _Words(
+        self._words = WordTable(
             [
                 *[[c.words for c in (*g, *t)] for g, t in zip(self._good_clauses, named, strict=True)],
                 *[[c.words for c in group] for group in self._contrary_clauses],

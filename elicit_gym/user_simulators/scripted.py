@@ -41,12 +41,13 @@ class ScriptedUserSimulator:
     """
 
     name = "scripted"
+    manner: Manner = "open"
 
     def __init__(self, manner: Manner = "open") -> None:
         if manner not in get_args(Manner):
             known = ", ".join(get_args(Manner))
             raise SettingError(f"Making the user simulator 'scripted': expected a manner of {known}, got {manner!r}.")
-        self.manner: Manner = manner
+        self.manner = manner
 
     def reply(self, turn: UserTurn) -> UserReply:
         """Return the user's next message: one sentence, at most one fact."""

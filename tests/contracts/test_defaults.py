@@ -142,8 +142,8 @@ def test_options_are_none_unless_given(
         assert command("report", run, "--out", tmp_path / "report") == 0
         rows = [json.loads(line) for line in (run / "episodes.jsonl").read_text().splitlines()]
         assert {len(row["turns"]) for row in rows} == {turns}
-        assert len(rows) == 20  # the variant's own split
+        assert len(rows) == 60  # the variant's own split
     capsys.readouterr()
     dry = ("compare", "litellm:openai/gpt-4o-mini", "--env", variant, "--dry-run", "--repeats", 1)
     assert command(*dry) == 0
-    assert "280" in capsys.readouterr().out  # 20 scenarios, 14 turns
+    assert "840" in capsys.readouterr().out  # 60 scenarios, 14 turns

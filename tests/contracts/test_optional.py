@@ -20,6 +20,7 @@ from elicit_gym.llm import types as models
 from elicit_gym.llm.scripted import ScriptedChatModel
 from elicit_gym.llm.types import ChatRequest
 from elicit_gym.policy import LogProb
+from elicit_gym.rewards import ChecklistGain
 from elicit_gym.rollout.lock_step import in_lock_step
 from elicit_gym.testing import check_judge, check_policy, check_user_simulator
 from elicit_gym.types import (
@@ -242,8 +243,8 @@ def test_a_dry_run_counts_a_judge_of_ones_own(capsys: pytest.CaptureFixture[str]
     assert command("compare", "naive", "--dry-run", *options) == 0
     out = capsys.readouterr().out
     assert "costs nothing" not in out
-    assert "1,600" in out  # 80 scenarios, 4 turns, 5 items
-    assert "240" in out  # and 3 replies
+    assert "2,400" in out  # 120 scenarios, 4 turns, 5 items
+    assert "360" in out  # and 3 replies
     assert "$" in out
     rows = estimate_usage(
         load_scenarios()[:2], repeats=1, max_turns=2, user_simulator=ModelUser(), judge=ModelJudge(),
@@ -274,7 +275,7 @@ def test_a_judge_looks_at_the_scenarios_once_and_may_refuse_them() -> None:
     env = InfoQuestEnv(judge=Choosy(), split="test")
     env.reset(seed=1)
     env.step("What?")
-    assert Choosy.seen == [20]
+    assert Choosy.seen == [60]
     kwargs = {"judge": "tests.contracts.test_optional:Choosy", "judge_kwargs": {"longest": 3}}
     with pytest.raises(SettingError, match="expected a description of 3 characters"):
         gym.make("elicit_gym/InfoQuest-v0", **kwargs)
@@ -282,9 +283,10 @@ def test_a_judge_looks_at_the_scenarios_once_and_may_refuse_them() -> None:
         collect_episodes(load_policy("naive"), env_kwargs=kwargs)
     records = collect_episodes(load_policy("naive"), scenario_ids=["00-a"], env_kwargs={"max_turns": 1})
     with pytest.raises(SettingError, match="Judging 00-a: expected a description"):
-        rejudge(records, load_scenarios(), Choosy(3))
+        rejudge(records, load_scenarios(), Choosy(3), reward=ChecklistGain(), max_turns=1)
     Choosy.seen.clear()
-    assert rejudge(records, load_scenarios(), Choosy()).agreement["all"] == 1.0
+    again = rejudge(records, load_scenarios(), Choosy(), reward=ChecklistGain(), max_turns=1)
+    assert again.agreement["all"].value == 1.0
     assert Choosy.seen == [1]
 
 

@@ -19,30 +19,34 @@ from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 ID = "elicit_gym/InfoQuest-v0"
 
 
+LEASE, WIRING, OVEN, HOURS = (
+    "Do you rent the place, and may you change things there?", "What can the wiring take?",
+    "What keeps you from baking more right now?", "Which hours of the day are free for baking?",
+)  # fmt: skip
+WHEELS = "Put everything on a trolley with wheels, so that nothing has to be screwed to the wall."
+
+
 def test_reward_is_what_was_newly_satisfied() -> None:
     env = gym.make(ID)
     _, info = env.reset(seed=0, options={"scenario_id": "00-a"})
     assert info["scenario_id"] == "00-a"
-    _, reward, _, _, info = env.step("How much money can you spend?")
+    _, reward, _, _, info = env.step(HOURS)
     assert reward == 1.0
-    assert info["checklist"] == (False, False, True, False, False)
-    assert info["newly_satisfied"] == (2,)
-    _, reward, _, _, info = env.step("What is your budget?")
+    assert info["checklist"] == (False, False, False, True, False)
+    assert info["newly_satisfied"] == (3,)
+    _, reward, _, _, info = env.step("At what times can you bake?")
     assert reward == 0.0
-    assert info["checklist"] == (False, False, True, False, False)
+    assert info["checklist"] == (False, False, False, True, False)
 
 
 def test_terminates_when_everything_is_satisfied() -> None:
     env = gym.make(ID)
     env.reset(seed=0, options={"scenario_id": "00-a"})
-    for action in (
-        "Does your landlord allow changes?", "What can the wiring carry?", "How much money can you spend?",
-        "Which hours do you have for baking?",
-    ):  # fmt: skip
+    for action in (LEASE, WIRING, OVEN, HOURS):
         _, reward, terminated, truncated, _ = env.step(action)
         assert reward == 1.0
         assert not terminated
-    history, reward, terminated, truncated, _ = env.step("Take shelves on wheels, since you may not drill.")
+    history, reward, terminated, truncated, _ = env.step(WHEELS)
     assert (reward, terminated, truncated) == (1.0, True, False)
     assert history[-1].role == "assistant"
 
@@ -50,10 +54,7 @@ def test_terminates_when_everything_is_satisfied() -> None:
 def test_success_in_the_last_turn_is_no_truncation() -> None:
     env = gym.make(ID, max_turns=5)
     env.reset(seed=0, options={"scenario_id": "00-a"})
-    for action in (
-        "Does your landlord allow changes?", "What can the wiring carry?", "How much money can you spend?",
-        "Which hours do you have for baking?", "Take shelves on wheels, since you may not drill.",
-    ):  # fmt: skip
+    for action in (LEASE, WIRING, OVEN, HOURS, WHEELS):
         *_, terminated, truncated, _ = env.step(action)
     assert (terminated, truncated) == (True, False)
 
@@ -61,18 +62,24 @@ def test_success_in_the_last_turn_is_no_truncation() -> None:
 def test_stuck_after_two_turns_without_progress() -> None:
     env = gym.make(ID)
     env.reset(seed=0, options={"scenario_id": "00-a"})
-    seen = [env.step(a)[-1]["stuck"] for a in ("Hm.", "Well.", "How much money can you spend?", "Hm.", "Well.")]
+    seen = [env.step(a)[-1]["stuck"] for a in ("Hm.", "Well.", HOURS, "Hm.", "Well.")]
     assert seen == [False, True, False, False, True]
+
+
+def test_scenarios_that_the_judge_cannot_read_are_refused_at_once(paper_example: Path) -> None:
+    with pytest.raises(SettingError, match="expected examples of questions, got none"):
+        gym.make(ID, scenarios=paper_example)
+    gym.make(ID, scenarios=paper_example, judge_kwargs={"allow_derived": True}).reset(seed=1)
 
 
 @pytest.mark.parametrize("mode", ["ansi", "human"])
 def test_rendering(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
     env = gym.make(ID, render_mode=mode)
     env.reset(seed=0, options={"scenario_id": "00-a"})
-    env.step("How much money can you spend? \ud83d")
+    env.step("Which hours of the day are free for baking? \ud83d")
     text = env.render() if mode == "ansi" else capsys.readouterr().out
     assert text is not None
-    assert "How much money can you" in text
+    assert "Which hours of the day" in text
     assert "[x] Did the assistant ask" in text
     assert "turn 1/10" in text
 
@@ -82,7 +89,7 @@ def test_the_seed_picks_the_scenario() -> None:
     assert len({env.reset(seed=i)[1]["scenario_id"] for i in range(40)}) > 20
     test_ids = {s.id for s in load_scenarios(split="test")}
     held_out = InfoQuestEnv(split="test")
-    assert {held_out.reset(seed=i)[1]["scenario_id"] for i in range(200)} == test_ids
+    assert {held_out.reset(seed=i)[1]["scenario_id"] for i in range(900)} == test_ids
 
 
 def test_picking_a_scenario_does_not_shift_the_users_seed() -> None:
@@ -137,8 +144,8 @@ def test_a_step_that_failed_was_not_made_and_can_be_tried_again() -> None:
     env = InfoQuestEnv(user_simulator=Unreliable())
     history, _ = env.reset(seed=1, options={"scenario_id": "00-a"})
     with pytest.raises(UserSimulatorFailure, match="TimeoutError: slow"):
-        env.step("How much money can you spend?")
-    again, reward, *_ = env.step("How much money can you spend?")
+        env.step(HOURS)
+    again, reward, *_ = env.step(HOURS)
     assert reward == 1.0
     assert again[0] == history[0]
     assert len(again) == 3

@@ -123,7 +123,7 @@ def test_a_reward_that_the_registry_does_not_know_is_said(tmp_path: Path) -> Non
     collected("ask-one", out=tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["env_kwargs"]["reward"] = "os:system"
+    manifest["environment"]["reward"]["name"] = "os:system"
     path.write_text(json.dumps(manifest), encoding="utf-8")
     run = LoadedRun(comparison_of(*_loaded(tmp_path / "run")))
     with pytest.raises(SettingError, match="expected one of checklist_gain, .* in its manifest, got 'os:system'"):

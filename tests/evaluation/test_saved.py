@@ -59,10 +59,10 @@ def test_rejudging_finds_the_scenarios_where_the_user_says(
     assert command("rejudge", moved) == 2
     assert "Name their source (--scenarios)" in " ".join(capsys.readouterr().err.split())
     assert command("rejudge", moved, "--scenarios", tmp_path / "b.jsonl", "--out", tmp_path / "again") == 0
-    assert "100.0%" in capsys.readouterr().out
+    assert "1.000" in capsys.readouterr().out
     changed = BUNDLED.read_text(encoding="utf-8").replace("budget", "purse")
     (tmp_path / "changed.jsonl").write_text(changed, encoding="utf-8")
-    with pytest.raises(SettingError, match="expected the 20 that the run was made with"):
+    with pytest.raises(SettingError, match="expected the 60 that the run was made with"):
         load_any_run(moved, str(tmp_path / "changed.jsonl"))
 
 
@@ -70,7 +70,7 @@ def test_bundled_scenarios_are_found_by_their_name(tmp_path: Path) -> None:
     for kwargs in ({}, {"split": "train"}):
         out = tmp_path / str(len(kwargs))
         collect_episodes(load_policy("naive"), scenario_ids=IDS, env_kwargs={**kwargs, "max_turns": 1}, out=out)
-        assert len(compare_runs([out]).scenarios) == (60 if kwargs else 80)
+        assert len(compare_runs([out]).scenarios) == (60 if kwargs else 120)
 
 
 def test_files_that_do_not_belong_together_are_told(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_saved_and_read_back(tmp_path: Path) -> None:
     again, manifest = load_run(tmp_path / "run")
     assert again == records
     assert manifest.names == ("adaptive",)
-    assert manifest.scenarios.count == 80
+    assert manifest.scenarios.count == 120
     assert not list((tmp_path / "run").glob("*.tmp"))
 
 
@@ -173,14 +173,14 @@ def test_a_killed_run_resumes_and_loses_nothing(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     before = path.read_bytes().split(b"\n")[:-1]
-    assert 3 <= len(before) < 80
+    assert 3 <= len(before) < 120
     again = start_cli(*arguments, "--resume", cwd=tmp_path)
     _, errors = again.communicate()
     assert again.returncode == 0, errors
     after = path.read_bytes().split(b"\n")[:-1]
     assert after[: len(before)] == before
     units = [(row["scenario_id"], row["repeat"]) for row in map(json.loads, after)]
-    assert len(units) == len(set(units)) == 80
+    assert len(units) == len(set(units)) == 120
 
 
 def test_ctrl_c_ends_a_run_cleanly(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
-from elicit_gym.errors import ScenarioError
+from elicit_gym.errors import ScenarioError, SettingError
 from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
 
@@ -28,9 +28,8 @@ def test_the_papers_two_scenarios(paper_example: Path) -> None:
 
 def test_the_scripted_judge_refuses_them_unless_told_otherwise(paper_example: Path) -> None:
     kwargs = {"scenarios": str(paper_example)}
-    refused = collect_episodes(load_policy("ask-one"), env_kwargs=kwargs)
-    assert all(r.failure is not None and "'--judge llm'" not in r.failure.message for r in refused)
-    assert all("expected examples of questions" in r.failure.message for r in refused if r.failure)
+    with pytest.raises(SettingError, match="expected examples of questions, got none"):
+        collect_episodes(load_policy("ask-one"), env_kwargs=kwargs)
     records = collect_episodes(load_policy("oracle"), env_kwargs={**kwargs, "judge_kwargs": {"allow_derived": True}})
     assert all(record.failure is None for record in records)
     assert max(record.episode.total_reward for record in records) >= 1

@@ -11,8 +11,8 @@ from elicit_gym.understanding.features import (
     FACT_FEATURES,
     AdviceTable,
     FactTable,
-    content_words,
 )
+from elicit_gym.understanding.word_table import content_words
 
 FACTS = FactTable(
     [["How much money can you spend?", "What is your budget?"], ["When is the wedding?"], []],
