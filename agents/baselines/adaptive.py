@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from elicit_gym.agents.baselines.rules import ADVICE, FOLLOW_UPS, SUBJECTS, TOPICS, Rule
+from elicit_gym.agents.baselines.rules import ADVICE, FOLLOW_UPS, PROBLEM, REQUEST, SUBJECTS, TOPICS, Rule
 from elicit_gym.types import ChatHistory
 
 __all__ = ["Adaptive"]
 
-MESSAGES_BEFORE_ADVICE = 3
 LAST_QUESTION = "Is there anything else that I should know?"
 
 _NOTHING_TO_SAY = re.compile(
-    r"\b(?:nothing|no (?:special|particular|one|reason|amount|number)|not that i know|that's what i said|"
-    r"i've just told|i couldn't|how do you mean|i don't (?:follow|understand)|lost me)"
+    r"\b(?:(?:nothing|not much) (?:special|worth|comes|that matters|to (?:say|tell))|no (?:special|particular)|"
+    r"not that i know|that's what i said|i've just told|i couldn't|how do you mean|i don't (?:follow|understand)|"
+    r"lost me)"
 )
 _REPEATS = re.compile(r"\b(?:as i said|like i told you|i mentioned (?:it|that)|again,|already (?:said|told))")
 
@@ -36,24 +36,22 @@ class Adaptive:
 
     def act(self, history: ChatHistory) -> str:
         """Return one question, with a piece of advice in front where one fits."""
-        heard = [message.content.lower() for message in history if message.role == "user"]
+        heard = [message.content.lower().replace("’", "'") for message in history if message.role == "user"]
         said = [message.content for message in history if message.role == "assistant"]
         question = _question(heard, said)
-        if len(heard) < MESSAGES_BEFORE_ADVICE:
-            return question
-        advice = next(_matching(ADVICE, heard[1:], said), None)
+        knows_enough = _was_said(PROBLEM.question, said)
+        advice = next(_matching(ADVICE, heard[1:], said), None) if knows_enough else None
         return f"{advice} {question}" if advice else question
 
 
 def _question(heard: Sequence[str], said: Sequence[str]) -> str:
-    request, problem = TOPICS[:2]
     if not said:
-        return request.question
-    for topic in (request, problem):
-        if said[-1].endswith(topic.question) and _NOTHING_TO_SAY.search(heard[-1]):
-            return topic.again
-    if not _was_said(problem.question, said):
-        return problem.question
+        return REQUEST.question
+    for asked in (REQUEST, PROBLEM):
+        if said[-1].endswith(asked.question) and _NOTHING_TO_SAY.search(heard[-1]):
+            return asked.again
+    if not _was_said(PROBLEM.question, said):
+        return PROBLEM.question
     follow_up = next(_matching(FOLLOW_UPS, heard[-1:], said), None)
     if follow_up and not _REPEATS.search(heard[-1]):
         return follow_up

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["ADVICE", "FOLLOW_UPS", "SUBJECTS", "TOPICS", "Rule", "Topic"]
+__all__ = ["ADVICE", "FOLLOW_UPS", "PROBLEM", "REQUEST", "SUBJECTS", "TOPICS", "Rule", "Topic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def _rule(heard: str, say: str) -> Rule:
     return Rule(re.compile(rf"\b(?:{heard})"), say)
 
 
-def _topic(question: str, *, told: str = "", again: str = "") -> Topic:
-    return Topic(question, re.compile(rf"\b(?:{told})") if told else None, again)
+def _topic(question: str, *, told: str = "") -> Topic:
+    return Topic(question, re.compile(rf"\b(?:{told})") if told else None)
 
 
 _KIN = (
@@ -50,9 +50,11 @@ _MATES = "colleague|workmate|mate|friend|apprentice|trainee|intern|assistant|dep
 _AUTHORITY = "council|authority|committee|ministry|association|union|management|bank|insurer|court|office"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 
+REQUEST = Topic("Could you tell me what this is about?", again="What kind of thing is it?")
+PROBLEM = Topic("What is the main problem at the moment?", again="What makes it so difficult?")
 TOPICS = (
-    _topic("Could you tell me what this is about?", again="What kind of thing is it?"),
-    _topic("What is the main problem at the moment?", again="What makes it so difficult?"),
+    REQUEST,
+    PROBLEM,
     _topic(
         "Are there any rules or permissions that you have to respect?",
         told=r"allowed\b|forbid|banned|bans?\b|the law\b|lease says|has to (?:sign|approve)",
@@ -62,17 +64,18 @@ TOPICS = (
         told=r"every morning|in the evenings?\b|hours? (?:a|each|every) (?:day|week)|from \w+ (?:till|until|to) \w+",
     ),
     _topic("Do you have any help?", told=r"(?:can|would) help|lends?\b|alone\b"),
-    _topic("Are there other people who depend on it?"),
-    _topic("What do the others say about it?"),
+    _topic("Is anybody against it?"),
+    _topic("Is there anything dangerous about it?"),
     _topic(
         "Is there a deadline?",
         told=rf"deadline|(?:in|within) (?:a |\w+ )?(?:days?|weeks?|months?|fortnight)\b|weeks from|"
         rf"(?:by|before|until) (?:{_DAYS}|the end|spring|summer|autumn|winter)",
     ),
-    _topic("How many people are involved?"),
     _topic("How much money do you have for it?", told=r"euros?\b|pounds\b|dollars\b|budget|afford|savings"),
+    _topic("Do language or communication play a role?"),
+    _topic("How many people are involved?"),
     _topic("What equipment do you have for it?"),
-    _topic("Is there anything dangerous about it?"),
+    _topic("Are there other people who depend on it?"),
     _topic("What would you like to achieve in the end?"),
     _topic("How much experience do you have with this?"),
     _topic("What have you tried so far, and how did it go?"),
@@ -86,10 +89,6 @@ FOLLOW_UPS = (
     _rule(r"(?:van|car|truck|machine|engine)\b.{0,40}(?:broken?|dead|bits)\b", "Could you rent or borrow another one?"),
     _rule(r"failed|is banned|not allowed|forbid|switched off", "How would you manage without it?"),
     _rule(r"versions|copies|two lists", "Which one is the valid one?"),
-    _rule(r"only (?:two|three|four|five)|(?:two|three|four) .{3,20} and (?:six|seven|eight|nine|ten)\b",
-          "How do you manage with so few?"),
-    _rule(r"too (?:hard|difficult)|beyond me", "Could it be done in a simpler way?"),
-    _rule(r"no pets|may not keep|can't keep", "Who nearby could take it in?"),
     # People who want something, or do not.
     _rule(r"complain|object\b|sues?\b|to court|quarrel|reject|against", "What would they accept?"),
     _rule(r"demands?\b|insists?\b|requires?\b", "What do they want it for?"),
@@ -98,8 +97,6 @@ FOLLOW_UPS = (
           "What reasons do they give?"),
     _rule(r"boss|chief|manager|supervisor", "Who could talk to them instead of you?"),
     _rule(r"walked out|before me|predecessor", "Who could tell you the truth about it?"),
-    _rule(r"chain|client|customer|investor|buyer", "How flexible are they?"),
-    _rule(rf"({_KIN})\b.{{0,40}}(?:gives?|still|secret|insists)\b", "Why does your {} do that?"),
     _rule(rf"({_KIN}|{_MATES})\b.{{0,40}}(?:away|far|lives)\b", "How could your {} be reached?"),
     _rule(rf"({_KIN}|{_MATES})\b.{{0,40}}(?:help|come|lend|mornings|{_DAYS})", "What is your {} able to do?"),
     _rule(r"retired|moved away|has left|wrote it|made it", "How can you reach them?"),
@@ -114,10 +111,8 @@ FOLLOW_UPS = (
     _rule(r"(exam|audit|inspection|test)\b", "What will the {} be about?"),
     _rule(r"concert|recital|performance", "What is on the programme?"),
     _rule(r"walk .{0,30}days|on foot|hike|overnight", "Where do you sleep?"),
-    _rule(r"i order|my order|an order", "Who takes the order there, and when?"),
     _rule(r"apply for|application", "Which references do you have?"),
     _rule(r"manuscript|poems?\b|novel|thesis|memoirs", "How long is it?"),
-    _rule(r"(?:another|new) home|settle|move to|moving house", "What becomes of your present home?"),
     _rule(rf"({_KIN})\b", "What does your {} say about it?"),
 )  # fmt: skip
 """To what the user has just said; the more special ones first."""
@@ -132,7 +127,7 @@ SUBJECTS = (
           "Can you work at a screen?"),
     _rule(r"writ|book|memoir|poem|manuscript|files|code|trades|famil", "In which language is it?"),
     _rule(rf"(?:{_KIN}|sick|ill|blind|deaf|stroke|flight|fly|travel|journey|walk|climb|ladder|safest|sport|football|"
-          rf"dance|nurse)\b", "Are there health issues that we should keep in mind?"),
+          rf"dance|nurse)\b", "Does anybody involved have allergies or a medical condition?"),
     _rule(r"quarrel|stopped talking|object|agree|against|explode|complain|class|wedding|choir|team|brigade|ward",
           "How many people are involved?"),
     _rule(r"festival|stage|suitcase|van\b|move|transport", "What has to be carried?"),
@@ -170,14 +165,10 @@ ADVICE = (
     _rule(r"wind\b|heat\b|hot\b", "You could work early in the morning, before the wind or the heat gets up."),
     _rule(r"airport|planes?\b|flight|fly\b", "You could ask the airline for help when you book."),
     _rule(r"questions?\b|host\b", "You could ask the host to send the questions beforehand."),
-    _rule(r"in the evenings?\b|bedside",
-          "You could make it a condition in the contract that your evenings stay free."),
     _rule(r"won't fold|too (?:big|large|long|heavy)|metres long",
           "You could leave the big things at home and use only what you can carry."),
     _rule(r"wheelchairs?", "You could lay a ramp at the entrance."),
-    _rule(r"wrong|misunderst", "You could send them a drawing with all the measures on one page."),
     _rule(r"pain|hurts|tooth|swollen", "You could go to the emergency department of the hospital."),
-    _rule(r"rain|outdoors|no garage|damp", "You could borrow a tarpaulin and work beneath it."),
     _rule(r"quote|repair|rattle|broken", "You could borrow one from somebody for that day."),
     _rule(r"feathers|vet\b|the (?:bird|dog|cat|animal)", "You could have a vet look at it first."),
     _rule(r"echo", "You could hang heavy blankets or curtains on the walls to swallow the sound."),
@@ -187,16 +178,10 @@ ADVICE = (
     _rule(r"walk to work|commut|learn", "You could record it and listen to it on the way."),
     _rule(r"loses? (?:his|her|the) words|stroke",
           "You could record it beforehand and play it when the moment comes."),
-    _rule(r"fumes|smell|dust", "You could fit a fan with a filter."),
-    _rule(r"burned|burnt|destroyed|archive|proof|references",
-          "You could ask for written statements from people who know you."),
     _rule(r"memor(?:y|ies)",
           "I would begin with the part that means the least to you and leave the hardest for the end."),
-    _rule(r"oven|stove", "You could cook it the evening before and only warm it up."),
-    _rule(r"dress|gown|luggage", "You could let somebody take it there by car the evening before."),
     _rule(r"stranger|don't know (?:the|any)|new (?:town|place)",
           "You could visit a few places for a day before you settle."),
-    _rule(r"fines?\b|each time|every customer", "You could take one small step a week, so that the risk stays small."),
     _rule(r"lost a parent|bereaved|mourn|grie[fv]",
           "You could speak with those who are hit hardest in private before the others hear it."),
     _rule(r"idea|risk|trial", "You could start small, with a trial for a few weeks, before you commit to the whole."),

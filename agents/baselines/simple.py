@@ -8,15 +8,15 @@ __all__ = ["QUESTION_BANK", "AskMany", "AskOne", "Naive", "RandomQuestions"]
 
 QUESTION_BANK = (
     "What is this about?",
-    "What would you like to achieve?",
     "What is the main problem at the moment?",
-    "What have you already tried?",
+    "What would you like to achieve?",
     "Is there a deadline?",
-    "How much time can you give to it each week?",
-    "How much money can you spend on it?",
-    "Who could help you with it?",
-    "What equipment or material do you already have?",
     "Are there any rules or permissions that you have to respect?",
+    "How much money can you spend on it?",
+    "Which hours of the day do you have for it?",
+    "Who could help you with it?",
+    "Who else is involved?",
+    "What equipment or material do you already have?",
 )
 """Ten good general questions that fit any user, in the order in which one would ask them."""
 
@@ -64,7 +64,10 @@ class Naive:
 
 
 class AskMany:
-    """Puts five questions of the bank into every message, starting one further each time."""
+    """Puts five questions of the bank into every message, each time starting two further on.
+
+    The user answers the first of them, and only that can be credited: half of the bank never comes first.
+    """
 
     name = "ask-many"
 
@@ -73,9 +76,8 @@ class AskMany:
 
     def act(self, history: ChatHistory) -> str:
         """Return five questions."""
-        start = 5 * (len(history) // 2)
-        bank = QUESTION_BANK
-        return " ".join(bank[(start + i) % len(bank)] for i in range(5))
+        start = 2 * (len(history) // 2)
+        return " ".join(QUESTION_BANK[(start + i) % len(QUESTION_BANK)] for i in range(5))
 
 
 class AskOne:
