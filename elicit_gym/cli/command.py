@@ -19,7 +19,7 @@ PANEL = "Training settings"
 
 
 class Command(TyperCommand):
-    """A command whose help prints a section for each panel, and no name cut short, however narrow the terminal."""
+    """A command whose help has a section for each panel and cuts no name short, however narrow the terminal is."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments first, then the options by panel."""
@@ -31,7 +31,8 @@ class Command(TyperCommand):
                 panels[getattr(param, "rich_help_panel", None) or kind].append(record)
         for title in sorted(panels, key=["Arguments", "Options"].__contains__, reverse=True):
             with formatter.section(title):
-                formatter.write_dl(panels[title])
+                # A third for the names: longer ones have a line of their own, and the sentences beside them have room.
+                formatter.write_dl(panels[title], col_max=max(20, formatter.width // 3))
 
 
 class Group(TyperGroup):
