@@ -4,7 +4,6 @@ The expected order of their returns, naive < ask-many < ask-one < adaptive < ora
 environment: it holds only if asking pays, one question at a time pays more, and listening pays most.
 """
 
-
 from elicit_gym.agents.baselines.adaptive import Adaptive
 from elicit_gym.agents.baselines.oracle import Oracle
 from elicit_gym.agents.baselines.simple import QUESTION_BANK, AskMany, AskOne, Naive, RandomQuestions

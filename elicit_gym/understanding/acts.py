@@ -23,8 +23,8 @@ from elicit_gym.understanding.features import (
     Floats,
     static_encoder,
 )
-from elicit_gym.understanding.patterns import MATTER
 from elicit_gym.understanding.scorer import scorers
+from elicit_gym.understanding.universal import UNIVERSAL
 from elicit_gym.understanding.word_table import content_words
 
 __all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
@@ -174,8 +174,9 @@ class ScenarioReader:
 
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
-        if "request" in self._fact_ids and MATTER.match(clause.text):
-            return (("request", 1.0),)
+        for fact, pattern in UNIVERSAL.items():
+            if fact in self._fact_ids and pattern.match(clause.text):
+                return ((fact, 1.0),)
         scorer = scorers()[self._scorers_prefix + "fact"]
         scores = scorer(self._facts.features(clause))
         found = np.flatnonzero(scores >= scorer.threshold)

@@ -17,7 +17,6 @@ __all__ = [
     "IMPERATIVE",
     "LETTERS",
     "MARKUP",
-    "MATTER",
     "META",
     "MORE_ABOUT",
     "NEGATION",
@@ -74,18 +73,6 @@ EXAMPLES = re.compile(
 
 IMPERATIVE = re.compile(r"^(?:have|do|does|has|will|can) (?:a|an|the|your|some|any|it|this|that|these|those)\b")
 """Without a question mark no question: "have a carpenter ...", "do the shopping"."""
-_ADVERB = r"(?: all| really| exactly| actually| talking)*"
-MATTER = re.compile(
-    r"^(?:(?:a bit|a little|some|something|more|me) )*(?:more )?(?:about |on |of )?(?:"
-    rf"what(?: exactly| precisely)?(?:'s| is| are| were)? (?:this|it|that|we|you|your \w+|the \w+){_ADVERB} about|"
-    r"what (?:exactly |precisely )?(?:do you mean|are you (?:referring to|talking about|writing about))|"
-    r"(?:what(?:'s| is) )?(?:the|your)(?: \w+)? (?:situation|context|background|circumstances|subject|topic|matter|"
-    r"story)|what(?:'s| is) (?:going on|happening|this|the matter)|(?:some|any) (?:background|context)|"
-    r"what (?:is it (?:that )?you|do you|would you) (?:need|want|like)(?: \w+)? help with)"
-    r"(?: exactly| precisely| here| there| right now| at the moment| in (?:more )?detail| a bit| first|"
-    r" (?:by|with) (?:this|that|it))*$"
-)
-"""A question for the matter itself ("What is this about?"), which means the same in every conversation."""
 CLOSING = re.compile(r"^(?:please |just |do )*let me know if\b(?! (?:it|they|he|she|the|your)\b)")
 """An offer at the end of a message: it asks for nothing."""
 PERMISSION = re.compile(

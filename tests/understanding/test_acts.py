@@ -44,6 +44,21 @@ def test_questions_in_any_form_find_their_fact(message: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("What has been getting in your way so far?", "obstacle"), ("What's the biggest challenge right now?", "obstacle"),
+        ("What makes this so hard for you?", "obstacle"), ("What is holding you back?", "obstacle"),
+        ("What exactly would you like to have at the end of this?", "goal"), ("What's your main goal?", "goal"),
+        ("What would success look like for you?", "goal"), ("What have you tried so far?", "tried"),
+        ("Have you tried anything yet?", "tried"), ("What is this about?", "request"),
+    ],
+)  # fmt: skip
+def test_what_every_user_has_is_understood_in_every_scenario(message: str, fact: str) -> None:
+    for scenario in SCENARIOS[::10]:
+        assert [found for found, _ in read(message, scenario).questions[0].facts] == [fact]
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "How much hair do you have?", "Do you like football?", "What would the moon say?", "What is the capital of France?",
