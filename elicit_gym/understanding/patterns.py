@@ -7,10 +7,10 @@ is linear or bounded by explicit counts, whatever an agent sends.
 import re
 
 __all__ = [
-    "ADDRESSES", "BARE_WH", "BEFORE_REQUEST", "BRACKETS", "DISMISSAL", "DISMISSED_QUESTION", "EMPATHY", "EXAMPLES",
-    "HELPS", "LEAD_IN", "LETTERS", "MARKUP", "META", "MORE", "MORE_ABOUT", "NEGATION", "NOT_KNOWN", "OF_THE_SPEAKER",
+    "ADDRESSES", "BARE_WH", "BEFORE_REQUEST", "BRACKETS", "DISMISSAL", "DISMISSED_QUESTION", "EMPATHY", "EMPTY_FRAME", "EXAMPLES",
+    "FORBIDS", "GENERAL_TRUTH", "HELPS", "LEAD_IN", "LETTERS", "MARKUP", "META", "MORE", "MORE_ABOUT", "NEGATION", "NOT_KNOWN", "OF_THE_SPEAKER",
     "OPENER", "PERMISSION", "PLAIN_QUESTION", "PLEASANTRY", "PROBE", "REQUEST", "SECOND_QUESTION", "SENTENCE",
-    "SENTIMENT", "SUGGESTS", "TAG", "UNSPECIFIC", "WORD",
+    "SENTIMENT", "SUGGESTS", "TAG", "UNSPECIFIC", "WAVED_AWAY", "WORD",
 ]  # fmt: skip
 
 
@@ -100,6 +100,24 @@ SECOND_QUESTION = re.compile(
 """Where a further question begins within a sentence."""
 
 ADDRESSES = re.compile(r"\b(?:you|your|yours|there|they|it|he|she)\b")
+
+POINTS_AT = re.compile(
+    r"\b(?:you|your|yours|yourself|there|they|their|it|its|he|his|she|her|we|this|that|these|those)\b"
+)
+"""A statement that points at the user's own case and is not general wisdom."""
+
+GENERAL_TRUTH = re.compile(
+    r"^(?!.*\b(?:you|your|there|so)\b)"
+    + _either(
+        r"(?:.* )?(?:many|most) (?:people|of us)\b", r".*\bisn't everything$", r".*\btakes? time$", r".*\bis half the\b",
+        r".*\bis the key to\b", "one thing leads", r".*\bimportant to (?:think|remember|keep in mind|consider)\b",
+        r".*\bcan be (?:an? )?(?:challenge|difficult|hard|found|tricky|stressful)\b", r"(\w+) (?:is|are) \1$",
+    )
+)  # fmt: skip
+"""What is said of the world and not of the user, question mark or not: "money isn't everything?"."""
+
+ASKS_FIRST = re.compile(rf"^(?:{_WH}|{_AUX}|any\w*|at what|by when|by what|in which|from when|until (?:when|what))\b")
+"""A question that begins as one, with or without an inversion."""
 
 
 # What may stand before a question -----------------------------------------------------------------------------------
@@ -367,10 +385,44 @@ DISMISSED_QUESTION = re.compile(
 )
 """The same with a question mark behind it; narrower, since a user's troubles are asked for in such words too."""
 
+_TALKING = "(?:talk|speak|hear|ask|know|discuss|mention|go into)(?:ing)?"
+_TELLING = "(?:tell(?:ing)? (?:me|us)|talk(?:ing)? (?:to me )?about|mention(?:ing)?|explain(?:ing)?|answer(?:ing)?|discuss(?:ing)?)"
+_LEAVE = "(?:skip|drop|leave|forget|ignore)"
+WAVED_AWAY = re.compile(
+    "^(?:please |just |really |honestly |then )*"
+    + _either(
+        # the speaker does not want to hear
+        r"(?:i|we)(?:'m| am|'re| are)?(?: really| just| certainly)? (?:won't|will not|wouldn't|would not|don't|do not|"
+        rf"needn't|need not|shan't|not|never) (?:\w+ ){{0,3}}?(?:{_TALKING}|care|interested) (?:\w+ )?(?:about|of|in|into|for)",
+        rf"(?:i|we)(?:'d| would) (?:rather|sooner|prefer) not (?:to )?{_TALKING}",
+        "(?:i|we) (?:couldn't|could not|can't|cannot) care less",
+        "(?:i|we) (?:have|had|take) no (?:interest|wish)",
+        # nor does anybody
+        "(?:who|nobody|no one)(?: really| even| here)? (?:cares|cared|wants? to (?:know|hear|talk))",
+        # nor has the user to talk
+        rf"(?:you )?(?:needn't|need not|(?:don't|do not)(?: need to| have to| ever)?) {_TELLING}",
+        rf"(?:there(?:'s| is) )?no (?:need|point|reason|use) (?:to|in|of) {_TELLING}",
+        "(?:must|do) we(?: really| have to| need to)* (?:talk|speak|hear|go into|discuss)",
+        rf"(?:(?:can|could|shall|should|may) we|we (?:can|could|shall|should|may|might)|let's|let us)"
+        rf"(?: just| please| rather)? (?:not {_TALKING}|{_LEAVE})",
+        "(?:stop|quit) (?:talking|going on|asking|telling)", "(?:enough|no more)(?: talk)? (?:about|of)",
+        "forget about", "never mind", "spare me",
+    )
+    + r"\b"
+)  # fmt: skip
+"""A matter named to be left aside, question mark or not: "I won't ask about X", "let's not talk about X, okay?"."""
+
+FORBIDS = re.compile(r"^(?:whatever you do,? |please |just |but |and )*(?:never|don't|do not|avoid|stay away|keep away)\b")
+"""A suggestion that says what not to do."""
+
 META = re.compile(
     r"\b(?:did|does|do|has|is|was|should|can|will|must|as) (?:the|your|this) "
-    r"(?:assistant|agent|chatbot|model|ai|judge)\b|"
-    r"\bthe (?:checklist|judge|assistant|hidden context)\b|\b(?:previous|prior|above) instructions\b"
+    r"(?:assistant|agent|chatbot|model|ai|judge|user)\b|"
+    r"\bthe (?:checklist|judge|assistant|hidden context|user has)\b|\b(?:previous|prior|above) instructions\b|"
+    r"\b(?:did|should|shall|must) (?:i|one|we|someone|anybody) (?:ask|inquire|enquire)\b|\bone asks\b|"
+    r"\bconstraint_\d|\bobstacles?,? (?:and|or) (?:\w+ )?constraints?\b|\bsystem prompt\b|"
+    r"\b(?:all|every|any) (?:facts?|items?|criteri\w+|open points?)\b(?=.*\b(?:know|satisfied|fulfilled|met|yes)\b)|"
+    r"\b(?:your|the) scenario\b"
 )
 """Talk about the game instead of the user's matter."""
 
@@ -427,3 +479,14 @@ PROBE = re.compile(
     )
     + r"\b"
 )
+
+EMPTY_FRAME = re.compile(
+    "^"
+    + _either(
+        "(?:do|did) you (?:have|mean|say|like|want)", "have you (?:got)?", "(?:is|are|was|were) there", "any",
+        "(?:it|that|this)(?:'s| is| was)(?: all)?(?: about)?", "(?:so )?you (?:have|mean|say|said)",
+        "(?:has|does) (?:it|that|this)(?: have)? to do with", "(?:is|was) (?:it|that|this)", "(?:and|so|not)",
+    )
+    + r"\b(?: (?:just|only|really|perhaps|any|a|an|the|your|some|that|this|about|with|by))*(?: \w+){0,3}$"
+)  # fmt: skip
+"""A yes-no question around a name and no verb: "do you have X", "it is X", "has it to do with X"."""
