@@ -3,7 +3,6 @@
 The scripted user and the scripted judge read the same `Understanding`, so that they cannot disagree on what was asked.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,16 +14,21 @@ from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.text import content_stems
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
 from elicit_gym.understanding.clauses import Clause, WhWord, split_clauses
+from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, confidence_needed, is_copy, says_nothing
 from elicit_gym.understanding.features import (
     ADVICE_FEATURES,
+    FACT_FEATURES,
     AdviceTable,
     Encoder,
     FactTable,
     Floats,
     static_encoder,
 )
+from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
+from elicit_gym.understanding.patterns import FORBIDS
 from elicit_gym.understanding.scorer import scorers
 from elicit_gym.understanding.universal import UNIVERSAL
+from elicit_gym.understanding.vectors import word_vectors
 from elicit_gym.understanding.word_table import content_words
 
 __all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
@@ -35,11 +39,13 @@ MAX_FACTS_IN_QUESTION = 3
 MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
-MIN_WORDS_OF_COPY = 4
-COPIED_SHARE = 0.8
 TOLD_SHARE = 0.7
-BORROWED, SURE = 0.6, 0.85
-"""Confidence that a question needs when all of its topic words are the user's own, or its frame says nothing too."""
+NEAR_ADVICE = 0.7
+"""Similarity to an example from which on a suggestion is on the same object."""
+NEAR = (0.6, 0.22)
+"""A question below this confidence has to be so near to an example: words and meaning (their product)."""
+_AGREES = ADVICE_FEATURES.index("agrees_with_good")
+_NEARNESS = FACT_FEATURES.index("similarity_x_coverage")
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
 
@@ -135,6 +141,7 @@ class ScenarioReader:
         self._told = {
             fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
         }
+        self._known = self._opening.union(self._hints, *(stems for told in self._told.values() for stems in told))
         # Whole messages recur between judge and user, clauses between episodes.
         self._act = lru_cache(maxsize=1_024)(self._act_of)
         self.read = lru_cache(maxsize=256)(self._read)
@@ -150,7 +157,7 @@ class ScenarioReader:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
-            if self._is_list(clause):
+            if self._is_list(clause) or self._is_gibberish(clause, topic):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
             advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
             kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
@@ -178,8 +185,11 @@ class ScenarioReader:
             if fact in self._fact_ids and pattern.match(clause.text):
                 return ((fact, 1.0),)
         scorer = scorers()[self._scorers_prefix + "fact"]
-        scores = scorer(self._facts.features(clause))
-        found = np.flatnonzero(scores >= scorer.threshold)
+        rows = self._facts.features(clause)
+        scores = scorer(rows)
+        found = np.flatnonzero(scores >= (SURE if clause.claims else scorer.threshold))
+        if not self.scenario.derived:
+            found = found[(scores[found] >= NEAR[0]) | (rows[found, _NEARNESS] >= NEAR[1])]
         return tuple([(self._fact_ids[j], float(scores[j])) for j in found[np.argsort(-scores[found])]])
 
     def advice_given(self, clause: Clause) -> tuple[tuple[tuple[int, float], ...], bool]:
@@ -189,30 +199,47 @@ class ScenarioReader:
         rows = self._advice.features(clause)
         scorer = scorers()[self._scorers_prefix + "advice"]
         scores = scorer(rows)
+        # "Never try X" is no way to suggest X, however near the words are.
+        if FORBIDS.match(clause.text):
+            scores = np.where(rows[:, _AGREES] < 0, np.float32(0), scores)
         # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
         best = int(scores.argmax())
         met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
-        near = bool((rows[:, :2].max(axis=1) >= 0.7).any())
+        near = bool((rows[:, :2].max(axis=1) >= NEAR_ADVICE).any())
         return tuple(met), near and not met
 
     def _is_list(self, clause: Clause) -> bool:
-        """Say whether the clause strings together three matters or more: chunks that go for different facts."""
-        if len(_SEPARATOR.findall(clause.text)) < 2:
+        """Say whether the clause strings together three matters or more: chunks that go for different facts.
+
+        "Is it the oven, the table or the wiring?" offers options; "what about the money, the rules, the date?" is a
+        list even where the scenario has nothing to do with two of them.
+        """
+        chunks = chunks_of(clause.text)
+        if len(chunks) < MIN_REPEATS:
             return False
-        chunks = [c for c in _chunks(clause.text) if c]
-        if len(chunks) < 3:
-            return False
+        bare = clause.probe == "more" or is_fragment(clause.words, limit=len(clause.words))
+        if bare and all(len(chunk) <= MAX_WORDS_IN_FRAGMENT for chunk in chunks):
+            return True
         asked = set()
         for chunk in chunks[:12]:
             found = self.facts_asked(replace(clause, words=tuple(chunk), wh="request", probe=None))
             if found:
                 asked.add(found[0][0])
-        return len(asked) >= 3
+        return len(asked) >= MIN_REPEATS
 
-    def _heard(self, user_message: str, disclosed: frozenset[FactId]) -> frozenset[str]:
-        """Return the stems of all that the user has said, as far as it is known, and of all hints."""
-        told = [stems for fact in disclosed for stems in self._told.get(fact, ())]
-        return self._hints.union(self._opening, content_stems(user_message), *told)
+    def _is_gibberish(self, clause: Clause, topic: frozenset[str]) -> bool:
+        """Say whether a question is about nothing that has a name: no topic at all, or one of unknown words only."""
+        if not topic:
+            return is_fragment(clause.words)
+        if not says_nothing(clause, topic):
+            return False
+        own = topic - FRAME_STEMS
+        return bool(own) and own.isdisjoint(self._known) and not any(word in word_vectors() for word in own)
+
+    def _heard(self, user_message: str, disclosed: frozenset[FactId]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the stems of what the user has said lately, and of what else may have been said: facts and hints."""
+        lately = self._opening | content_stems(user_message)
+        return lately, lately.union(self._hints, *(stems for fact in disclosed for stems in self._told.get(fact, ())))
 
     def _understand(self, message: str, user_message: str, disclosed: frozenset[FactId]) -> Understanding:
         """Read one message of the agent's.
@@ -226,13 +253,10 @@ class ScenarioReader:
         if not read:
             return Understanding((), 0)
         heard = self.heard(user_message, disclosed)
-        num_words = sum([len(clause.words) for _, clause, _ in read])
-        copied = False
-        if num_words >= MIN_WORDS_OF_COPY:
-            said = frozenset([word for _, clause, _ in read for word in clause.words])
-            copied = any(_is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
+        said = [word for _, clause, _ in read for word in clause.words]
+        copied = any(is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
         return Understanding(
-            tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), num_words
+            tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), len(said)
         )
 
     def _disclosed_in(self, text: str) -> frozenset[FactId]:
@@ -264,43 +288,22 @@ def understand(
 
 
 def _in_context(
-    act: DialogueAct, clause: Clause, topic: frozenset[str], heard: frozenset[str], copied: bool
+    act: DialogueAct, clause: Clause, topic: frozenset[str], heard: tuple[frozenset[str], frozenset[str]], copied: bool
 ) -> DialogueAct:
     if act.kind not in ("ask", "suggest"):
         return act
     if copied:
         return replace(act, kind="echo", advice=())
-    if topic and topic <= heard:
-        if act.kind == "suggest" or clause.probe == "more":
+    if topic:
+        needed = confidence_needed(clause, topic, *heard)
+        if needed and (act.facts or needed > 1.0) and (act.facts[0][1] if act.facts else 0.0) < needed:
             return replace(act, kind="echo", advice=())
-        if act.facts and act.facts[0][1] < (SURE if clause.probe else BORROWED):
-            return replace(act, kind="echo")
     return act
-
-
-def _is_copy(said: frozenset[str], text: str) -> bool:
-    return len(said) >= MIN_WORDS_OF_COPY and len(said & _words_of(text)) >= COPIED_SHARE * len(said)
 
 
 @lru_cache(maxsize=4_096)
 def _words_of(text: str) -> frozenset[str]:
     return frozenset(word for clause in split_clauses(text) for word in clause.words)
-
-
-_SEPARATOR = re.compile(r"[,/;|]|\b(?:and|or|plus|about|of|regarding)\b")
-_SEPARATORS = frozenset(("and", "or", "plus", "about", "of", "regarding"))
-
-
-def _chunks(text: str) -> list[list[str]]:
-    chunks: list[list[str]] = [[]]
-    for piece in text.replace("/", ",").replace(";", ",").replace("|", ",").split(","):
-        for word in piece.split():
-            if word in _SEPARATORS:
-                chunks.append([])
-            else:
-                chunks[-1].append(word.strip("'\"?!.:-"))
-        chunks.append([])
-    return [[word for word in chunk if word] for chunk in chunks if chunk]
 
 
 def _asked_by_items(fact: Fact, checklist: Iterable[ChecklistItem]) -> list[str]:

@@ -4,13 +4,21 @@ Nothing here knows a scenario. Linear in the first `READ_LIMIT` characters, what
 """
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from elicit_gym.text import FUNCTION_WORDS, READ_LIMIT
 from elicit_gym.understanding import patterns as p
 from elicit_gym.understanding import question_patterns as q
+from elicit_gym.understanding.heaps import (
+    MAX_WORDS_IN_FRAGMENT,
+    MIN_REPEATS,
+    is_fragment,
+    repeated_frames,
+    sounds_english,
+)
 from elicit_gym.understanding.spelling import mended
 
 __all__ = [
@@ -35,7 +43,6 @@ WH_WORDS: tuple[WhWord, ...] = (
 )  # fmt: skip
 
 MAX_WORDS_TO_LISTEN = 200
-MAX_WORDS_IN_QUESTION = 34
 MAX_CLAUSES = 24
 
 
@@ -52,6 +59,8 @@ class Clause:
         probe: ``more`` for a clause that only asks to hear more of something ("tell me more about X", "what about X?",
             "X?"); ``plain`` for one whose frame says nothing by itself ("what is X", "how do you feel about X").
         suggests: whether a question may be a suggestion in disguise ("Why not ...?", "Have you thought of ...?").
+        claims: a statement with a question mark behind it that does not point at the user's case ("a plan is half the
+            work?").
     """
 
     form: ClauseForm
@@ -61,14 +70,10 @@ class Clause:
     negated: bool = False
     probe: Probe | None = None
     suggests: bool = False
+    claims: bool = False
 
 
 _WH_FIRST = frozenset("what when where who whom whose which why how whether if".split())
-_ASKING = frozenset(
-    """what whats what's when where who whose whom why how which do does did is are was were can could will would should
-    have has had any you your yours u ur need know tell describe explain share may might if whether anyone anybody there
-    must""".split()
-)
 
 
 @lru_cache(maxsize=8_192)
@@ -81,8 +86,8 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
     if len(message) > READ_LIMIT:
         return (Clause("unclear", "", ()),)
     text = _plain(message)
-    if _foreign_letters(text) or len(p.WORD.findall(text)) > MAX_WORDS_TO_LISTEN:
-        return (Clause("unclear", text[:200], ()),)
+    if text is None or len(p.WORD.findall(text)) > MAX_WORDS_TO_LISTEN:
+        return (Clause("unclear", (text or "")[:200], ()),)
     clauses: list[Clause] = []
     for found in p.SENTENCE.finditer(text):
         sentence = found[0].strip(" \t\n;,\"'")
@@ -90,7 +95,7 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
             clauses.extend(_clauses_of(sentence))
         if len(clauses) >= MAX_CLAUSES:
             break
-    return tuple(clauses[:MAX_CLAUSES])
+    return tuple(_without_lists(clauses[:MAX_CLAUSES]))
 
 
 def questions_in(message: str) -> list[str]:
@@ -98,11 +103,30 @@ def questions_in(message: str) -> list[str]:
     return [clause.text for clause in split_clauses(message) if clause.form == "question"]
 
 
-def _plain(message: str) -> str:
+def _without_lists(clauses: Sequence[Clause]) -> list[Clause]:
+    """Make the entries of a list unclear: three topics or more that are only named, or put into the same frame."""
+    if len(clauses) < MIN_REPEATS:
+        return list(clauses)
+    named = [c.form in ("question", "statement") and (c.probe == "more" or is_fragment(c.words)) for c in clauses]
+    in_list = named if sum(named) >= MIN_REPEATS else [False] * len(clauses)
+    asked = [i for i, clause in enumerate(clauses) if clause.form == "question"]
+    for i, repeated in zip(asked, repeated_frames([clauses[i].words for i in asked]), strict=True):
+        in_list[i] = in_list[i] or repeated
+    return [
+        replace(clause, form="unclear", wh=None, probe=None) if listed else clause
+        for clause, listed in zip(clauses, in_list, strict=True)
+    ]
+
+
+def _plain(message: str) -> str | None:
+    """Return a message in plain lower-case letters; None for another script."""
     text = message.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
-        text = "".join([c for c in text if not unicodedata.combining(c)])
+        text = "".join([c for c in text if not unicodedata.combining(c) and unicodedata.category(c) != "Cf"])
+        if _foreign_letters(text):
+            return None
+        text = text.translate(_LOOK_ALIKES)
     text = p.MARKUP.sub(" ", text.lower())
     if "(" in text or "[" in text:
         text = p.BRACKETS.sub(" ", text)
@@ -118,10 +142,14 @@ def _mend(text: str) -> str:
     return p.LETTERS.sub(lambda found: changed.get(found[0], found[0]), text)
 
 
+_LOOK_ALIKES = str.maketrans(
+    "аеорсхуіјѕ" + "АВЕКМНОРСТХ" + "οανρτυκιΑΒΕΗΙΚΜΝΟΡΤΧ", "aeopcxyijs" + "ABEKMHOPCTX" + "oavptukiABEHIKMNOPTX"
+)
+"""Cyrillic and Greek letters that pass for Latin ones, for the few that a message of English may have."""
+
+
 def _foreign_letters(text: str) -> bool:
     """Say whether more than a few letters are none of the English alphabet: another script, or look-alikes."""
-    if text.isascii():
-        return False
     letters = sum(c.isalpha() for c in text)
     return sum(c.isalpha() and not c.isascii() for c in text) > max(2, 0.03 * letters)
 
@@ -134,6 +162,8 @@ def _clauses_of(sentence: str) -> list[Clause]:
     body = _strip_opener(body)
     if not body:
         return [Clause("small_talk", sentence, ())]
+    if p.WAVED_AWAY.match(body):
+        return _waved_away(body)
     if p.CLOSING.match(body) or (asked and p.PERMISSION.match(body)):
         return [Clause("small_talk", sentence, ())]
     if asked and (tag := p.TAG.match(body)) and len(p.WORD.findall(tag["body"])) >= 3:
@@ -157,6 +187,15 @@ def _clauses_of(sentence: str) -> list[Clause]:
         if q.PLAIN_QUESTION.match(tail) and len(p.WORD.findall(tail)) >= 4 and q.ADDRESSES.search(tail):
             return [_statement(head), *_questions(tail, None, tail)]
     return [_statement(body)]
+
+
+def _waved_away(body: str) -> list[Clause]:
+    """Leave a matter aside; what follows behind a "but" may be a question all the same."""
+    second = q.SECOND_QUESTION.search(body)
+    if second is None or "but" not in second[0]:
+        return [_make("dismissal", body)]
+    tail = body[second.end() :]
+    return [_make("dismissal", body[: second.start()]), *_questions(tail, None, tail)]
 
 
 def _strip_opener(body: str) -> str:
@@ -255,11 +294,19 @@ def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe
     if form == "question":
         if not words:
             return Clause("small_talk", text, ())
-        if not _sounds_english(words, asking=wh is None):
+        if wh in (None, "whether") and q.GENERAL_TRUTH.match(text) and not q.ASKS_FIRST.match(text):
+            return Clause("small_talk", text, words)
+        if not sounds_english(words, asking=wh is None):
             return Clause("unclear", text, words)
         wh = _wh_of(words, wh)
+    claims = form == "question" and len(words) > MAX_WORDS_IN_FRAGMENT and _is_general_statement(text, wh)
     suggests = form == "question" and bool(p.SUGGESTING_QUESTION.search(text))
-    return Clause(form, text, words, wh, bool(p.NEGATION.search(text)), probe, suggests)
+    negated = bool(p.NEGATION.search(text))
+    return Clause(form, text, words, wh, negated, probe, suggests=suggests, claims=claims)
+
+
+def _is_general_statement(text: str, wh: WhWord | None) -> bool:
+    return wh == "whether" and not q.ASKS_FIRST.match(text) and not q.POINTS_AT.search(text)
 
 
 def _wh_of(words: tuple[str, ...], given: WhWord | None) -> WhWord:
@@ -285,25 +332,3 @@ def _wh_of(words: tuple[str, ...], given: WhWord | None) -> WhWord:
 
 def _topic_words(text: str) -> list[str]:
     return [word for word in p.WORD.findall(text) if word not in FUNCTION_WORDS]
-
-
-def _sounds_english(words: tuple[str, ...], *, asking: bool) -> bool:
-    """Say whether these words can be one English question: no heap of nouns, no list, nothing endless."""
-    count = len(words)
-    if count > MAX_WORDS_IN_QUESTION:
-        return False
-    function = [word for word in words if word in FUNCTION_WORDS or word.split("'")[0] in _ASKING]
-    if count > 4 and len(function) < 0.2 * count:
-        return False
-    if count > 9 and asking and _ASKING.isdisjoint([word.split("'")[0] for word in words]):
-        return False
-    content = count - len(function)
-    pairs = [words[i : i + 2] for i in range(count - 1)]
-    repeated = max((pairs.count(pair) for pair in pairs if pair[0] in FUNCTION_WORDS), default=0)
-    if repeated >= 3 and content >= 3:
-        return False
-    if content > 16:
-        return False
-    # A heap of topics without a verb between them: "the money the rules the time the helpers".
-    articles = sum(word in ("the", "your", "a", "any") for word in words)
-    return not (articles >= 4 and content >= 4 and count <= 2.6 * articles)

@@ -13,7 +13,9 @@ __all__ = [
     "DISMISSAL",
     "DISMISSED_QUESTION",
     "EMPATHY",
+    "EMPTY_FRAME",
     "EXAMPLES",
+    "FORBIDS",
     "IMPERATIVE",
     "LETTERS",
     "MARKUP",
@@ -30,6 +32,7 @@ __all__ = [
     "SUGGESTS",
     "TAG",
     "UNSPECIFIC",
+    "WAVED_AWAY",
     "WORD",
     "either",
 ]  # fmt: skip
@@ -197,10 +200,50 @@ DISMISSED_QUESTION = re.compile(
 )
 """The same with a question mark behind it; narrower, since a user's troubles are asked for in such words too."""
 
+_TALKING = "(?:talk|speak|hear|ask|know|discuss|mention|go into)(?:ing)?"
+_TELLING = (
+    "(?:tell(?:ing)? (?:me|us)|talk(?:ing)? (?:to me )?about|mention(?:ing)?|explain(?:ing)?|answer(?:ing)?|"
+    "discuss(?:ing)?)"
+)
+_LEAVE = "(?:skip|drop|leave|forget|ignore)"
+WAVED_AWAY = re.compile(
+    "^(?:please |just |really |honestly |then )*"
+    + either(
+        # the speaker does not want to hear
+        r"(?:i|we)(?:'m| am|'re| are)?(?: really| just| certainly)? (?:won't|will not|wouldn't|would not|don't|do not|"
+        r"needn't|need not|shan't|not|never) "
+        rf"(?:\w+ ){{0,3}}?(?:{_TALKING}|care|interested) (?:\w+ )?(?:about|of|in|into|for)",
+        rf"(?:i|we)(?:'d| would) (?:rather|sooner|prefer) not (?:to )?{_TALKING}",
+        "(?:i|we) (?:couldn't|could not|can't|cannot) care less",
+        "(?:i|we) (?:have|had|take) no (?:interest|wish)",
+        # nor does anybody
+        "(?:who|nobody|no one)(?: really| even| here)? (?:cares|cared|wants? to (?:know|hear|talk))",
+        # nor has the user to talk
+        rf"(?:you )?(?:needn't|need not|(?:don't|do not)(?: need to| have to| ever)?) {_TELLING}",
+        rf"(?:there(?:'s| is) )?no (?:need|point|reason|use) (?:to|in|of) {_TELLING}",
+        "(?:must|do) we(?: really| have to| need to)* (?:talk|speak|hear|go into|discuss)",
+        rf"(?:(?:can|could|shall|should|may) we|we (?:can|could|shall|should|may|might)|let's|let us)"
+        rf"(?: just| please| rather)? (?:not {_TALKING}|{_LEAVE})",
+        "(?:stop|quit) (?:talking|going on|asking|telling)", "(?:enough|no more)(?: talk)? (?:about|of)",
+        "forget about", "never mind", "spare me",
+    )
+    + r"\b"
+)  # fmt: skip
+"""A matter named to be left aside, question mark or not: "I won't ask about X", "let's not talk about X, okay?"."""
+
+FORBIDS = re.compile(
+    r"^(?:whatever you do,? |please |just |but |and )*(?:never|don't|do not|avoid|stay away|keep away)\b"
+)
+"""A suggestion that says what not to do."""
+
 META = re.compile(
     r"\b(?:did|does|do|has|is|was|should|can|will|must|as) (?:the|your|this) "
-    r"(?:assistant|agent|chatbot|model|ai|judge)\b|"
-    r"\bthe (?:checklist|judge|assistant|hidden context)\b|\b(?:previous|prior|above) instructions\b"
+    r"(?:assistant|agent|chatbot|model|ai|judge|user)\b|"
+    r"\bthe (?:checklist|judge|assistant|hidden context|user has)\b|\b(?:previous|prior|above) instructions\b|"
+    r"\b(?:did|should|shall|must) (?:i|one|we|someone|anybody) (?:ask|inquire|enquire)\b|\bone asks\b|"
+    r"\bconstraint_\d|\bobstacles?,? (?:and|or) (?:\w+ )?constraints?\b|\bsystem prompt\b|"
+    r"\b(?:all|every|any) (?:facts?|items?|criteri\w+|open points?)\b(?=.*\b(?:know|satisfied|fulfilled|met|yes)\b)|"
+    r"\b(?:your|the) scenario\b"
 )
 """Talk about the game instead of the user's matter."""
 
@@ -257,3 +300,14 @@ PROBE = re.compile(
     )
     + r"\b"
 )
+
+EMPTY_FRAME = re.compile(
+    "^"
+    + either(
+        "(?:do|did) you (?:have|mean|say|like|want)", "have you (?:got)?", "(?:is|are|was|were) there", "any",
+        "(?:it|that|this)(?:'s| is| was)(?: all)?(?: about)?", "(?:so )?you (?:have|mean|say|said)",
+        "(?:has|does) (?:it|that|this)(?: have)? to do with", "(?:is|was) (?:it|that|this)", "(?:and|so|not)",
+    )
+    + r"\b(?: (?:just|only|really|perhaps|any|a|an|the|your|some|that|this|about|with|by))*(?: \w+){0,3}$"
+)  # fmt: skip
+"""A yes-no question around a name and no verb: "do you have X", "it is X", "has it to do with X"."""

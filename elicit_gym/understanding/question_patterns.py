@@ -9,13 +9,16 @@ from elicit_gym.understanding.patterns import either
 
 __all__ = [
     "ADDRESSES",
+    "ASKS_FIRST",
     "BEFORE_REQUEST",
+    "GENERAL_TRUTH",
     "HELPS",
     "LEAD_IN",
     "MORE",
     "NOT_KNOWN",
     "OPENER",
     "PLAIN_QUESTION",
+    "POINTS_AT",
     "REQUEST",
     "SECOND_QUESTION",
 ]
@@ -73,6 +76,26 @@ SECOND_QUESTION = re.compile(
 """Where a further question begins within a sentence."""
 
 ADDRESSES = re.compile(r"\b(?:you|your|yours|there|they|it|he|she)\b")
+
+
+POINTS_AT = re.compile(
+    r"\b(?:you|your|yours|yourself|there|they|their|it|its|he|his|she|her|we|this|that|these|those)\b"
+)
+"""A statement that points at the user's own case and is not general wisdom."""
+
+GENERAL_TRUTH = re.compile(
+    r"^(?!.*\b(?:you|your|there|so)\b)"
+    + either(
+        r"(?:.* )?(?:many|most) (?:people|of us)\b", r".*\bisn't everything$", r".*\btakes? time$",
+        r".*\bis half the\b",
+        r".*\bis the key to\b", "one thing leads", r".*\bimportant to (?:think|remember|keep in mind|consider)\b",
+        r".*\bcan be (?:an? )?(?:challenge|difficult|hard|found|tricky|stressful)\b", r"(\w+) (?:is|are) \1$",
+    )
+)  # fmt: skip
+"""What is said of the world and not of the user, question mark or not: "money isn't everything?"."""
+
+ASKS_FIRST = re.compile(rf"^(?:{_WH}|{_AUX}|any\w*|at what|by when|by what|in which|from when|until (?:when|what))\b")
+"""A question that begins as one, with or without an inversion."""
 
 
 # What may stand before a question -----------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def options(name: str) -> dict[str, tuple[Any, Any]]:
     }
 
 
-@pytest.mark.parametrize("name", [*GROUPS, *COMMANDS])
+@pytest.mark.parametrize("name", sorted({*GROUPS, *COMMANDS}))
 def test_help_is_whole_sentences(name: str) -> None:
     made = built(name)
     texts = {name or "elicit-gym": made.help}
@@ -211,7 +211,7 @@ def test_a_setting_outside_its_limits_is_refused_in_python_too(setting: dict[str
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom elicit_gym.cli import main\n"
-        f"for words in {[*map(str.split, [*GROUPS, *COMMANDS])]!r}:\n"
+        f"for words in {[*map(str.split, sorted({*GROUPS, *COMMANDS}))]!r}:\n"
         "    sys.argv = ['elicit-gym', *words, '--help']\n"
         "    try: main()\n"
         "    except SystemExit as stop: assert not stop.code\n"

@@ -1,13 +1,11 @@
 """Tables of corpora, windows and imports keep their shape at every width."""
 
 from collections import Counter
-from pathlib import Path
 
 from elicit_gym.offline import OfflineDataset, load_corpus
 from elicit_gym.offline.corpus_statistics import corpus_statistics, window_statistics
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS
-from elicit_gym.offline.importing import import_transcript
-from elicit_gym.offline.tables import print_corpus_statistics, print_import_review, print_window_statistics
+from elicit_gym.offline.tables import print_corpus_statistics, print_window_statistics
 from elicit_gym.offline.windows import WindowRules
 from tests.widths import check_widths
 
@@ -20,10 +18,3 @@ def test_a_corpus_and_its_windows() -> None:
     rules, counts = WindowRules(), Counter[str]()
     windows = window_statistics(dataset.windows(rules, counts), counts, rules)
     check_widths(lambda console: print_window_statistics(windows, "reply_length", console))
-
-
-def test_an_import(tmp_path: Path) -> None:
-    path = tmp_path / "an interview with a long name, recorded in Kalmar.txt"
-    path.write_text("A SPEAKER WITH A NAME: Who?\nY: Me.\nA SPEAKER WITH A NAME: Why?\nY: So.\n", encoding="utf-8")
-    imported = import_transcript(path)
-    check_widths(lambda console: print_import_review([(path, imported)], console))

@@ -9,10 +9,10 @@ import pytest
 
 from elicit_gym.agents.local_model import load_model
 from elicit_gym.agents.policy_folder import save_policy
-from elicit_gym.agents.training.awr import AWRConfig, train_awr
-from elicit_gym.agents.training.grpo import GRPOSettings, train_grpo
+from elicit_gym.agents.training.awr import train_awr
+from elicit_gym.agents.training.grpo import train_grpo
 from elicit_gym.agents.training.manifest import TrainingManifest
-from elicit_gym.agents.training.settings import TrainingSettings
+from elicit_gym.agents.training.settings import AWRSettings, GRPOSettings, SFTSettings
 from elicit_gym.agents.training.sft import train_sft
 from elicit_gym.errors import ManifestMismatchError, StorageError
 from elicit_gym.llm.weights import weights_sha256
@@ -41,11 +41,11 @@ def model_of(folder: Path) -> tuple[Any, Any]:
 
 
 def sft(base: Path, out: Path, windows: list[Window] = WINDOWS, lr: float = 1e-5, **more: Any) -> None:
-    train_sft(*model_of(base), windows, out, settings=TrainingSettings(**ONE_STEP, policy_lr=lr), **more)
+    train_sft(*model_of(base), windows, out, settings=SFTSettings(**ONE_STEP, policy_lr=lr), **more)
 
 
 def awr(base: Path, out: Path, windows: list[Window] = WINDOWS, lr: float = 1e-5, **more: Any) -> None:
-    train_awr(*model_of(base), windows, out, config=AWRConfig(**ONE_STEP, policy_lr=lr), **more)
+    train_awr(*model_of(base), windows, out, settings=AWRSettings(**ONE_STEP, policy_lr=lr), **more)
 
 
 def grpo(base: Path, out: Path) -> None:
