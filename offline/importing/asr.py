@@ -120,8 +120,6 @@ def _begin(
     else:
         segment = reading.begin((), None, where=row.where)
         segment.speaker = name if channel is None else f"channel {channel}"
-        if segment.speaker is None:
-            reading.count("nobody is named, so that the speaker is shown as unknown", row.where)
     if time in row.values and is_visible(leaf_text(row.values[time])):
         segment.time = leaf_text(row.values[time])
         segment.labels.append(reading.add_time(row.unit[time], segment.time, where=row.where))

@@ -83,7 +83,11 @@ def _use_full_names(reading: Reading, given: Mapping[str, str]) -> dict[str, str
 
 def _name_the_unnamed(reading: Reading, speakers: Sequence[str]) -> None:
     unnamed = [s for conversation in reading.conversations for s in conversation.segments if s.speaker is None]
-    if not unnamed or not speakers:
+    if not speakers:
+        for segment in unnamed:
+            reading.count("nobody is named, so that the speaker is shown as unknown", segment.where)
+        return
+    if not unnamed:
         return
     if len(speakers) == 1:
         reading.note(f"as given: {speakers[0]!r} says whatever names nobody ({len(unnamed)} turns)")

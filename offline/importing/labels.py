@@ -189,7 +189,10 @@ def parse_qa(index: int, line: Line) -> Start | None:
     """Read ``Q. text`` and ``A.   text``."""
     at = _skip(line.text, 0, " \t\xa0")
     found = _QA.match(line.text, at, _HEAD)
-    return Start(index, line, found["name"] or found["bare"], "", found.end(), "", NameKind.role) if found else None
+    if not found:
+        return None
+    name = found["name"] or found["bare"]
+    return Start(index, line, name[0], "", found.end(), name[1:], NameKind.role)  # Q1 is Q's first
 
 
 def parse_titled(index: int, line: Line) -> Start | None:

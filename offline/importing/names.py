@@ -61,6 +61,7 @@ _NUMBERED = re.compile(
 )
 _DIGITS = re.compile(r"[A-Za-z]{0,3}[ _#-]?\d{1,3}")
 _REMARK = re.compile(r"^(.+?)\s*[(（\[]([^()（）\[\]]{1,60})[)）\]]$")
+_REMARK_FIRST = re.compile(r"^[(（\[]([^()（）\[\]]{1,60})[)）\]]\s*(\w.*)$")
 
 
 def name_key(name: str) -> str:
@@ -82,6 +83,8 @@ def split_remark(name: str) -> tuple[str, str]:
     found = _REMARK.match(name) if len(name) <= 2 * MAX_LENGTH else None
     if found:
         return found[1], found[2]
+    if first := _REMARK_FIRST.match(name[: 2 * MAX_LENGTH]):
+        return first[2], first[1]
     return (name.rstrip(" ?"), "?") if name.endswith("?") else (name, "")
 
 

@@ -62,7 +62,8 @@ def print_import_review(
         )
     if out is not None:
         number = sum(len(transcript.dialogues) for transcript in imported)
-        lines.append(f"{out}: {number:,} dialogues. Check the roles above; give --role where a guess is wrong.")
+        what = "dialogue" if number == 1 else "dialogues"
+        lines.append(f"{out}: {number:,} {what}. Check the roles above; give --role where a guess is wrong.")
     for line in lines:
         console.print(shown(line), soft_wrap=True)
 

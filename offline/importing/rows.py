@@ -168,8 +168,6 @@ def _read_row(reading: Reading, row: Row, fields: Fields, path: str) -> set[str]
         used.add(fields.time)
         segment.time = leaf_text(time)
         segment.labels.append(reading.add_time(row.unit[fields.time], segment.time, where=row.where))
-    if name is None and fields.speaker is not None:
-        reading.count("nobody is named, so that the speaker is shown as unknown", row.where)
     _say(reading, row, fields.text, path)
     return used
 

@@ -10,6 +10,7 @@ from elicit_gym.offline.importing.characters import is_visible, replace_non_char
 from elicit_gym.offline.schema import DialogueRole
 
 __all__ = [
+    "REMARKS",
     "UNKNOWN_SPEAKER",
     "Conversation",
     "Line",
@@ -29,6 +30,7 @@ SourceUnit: TypeAlias = tuple[Unit, str, str]
 """A unit, where it is in words, and all its text."""
 
 UNKNOWN_SPEAKER = "(unknown)"
+REMARKS = "remarks in labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,9 @@ class Reading:
                 segment.labels.append(piece)
                 self.pieces.append(piece)
                 rest -= Counter(visible(raw))
+            if raw and use == REMARKS:
+                kept = self.conversation.kept.setdefault(REMARKS, [])
+                kept.append(replace_non_characters(f"{speaker} ({raw})"))
         if marks := "".join(rest.elements()):
             self.mark(unit, marks)
         self.segments.append(segment)

@@ -11,7 +11,7 @@ from elicit_gym.offline.importing.cues import Cue, looks_like_cues, parse_cues
 from elicit_gym.offline.importing.labels import Start
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.importing.rolling import repeated_lines
-from elicit_gym.offline.importing.source import Line, Piece, Reading
+from elicit_gym.offline.importing.source import REMARKS, Line, Piece, Reading
 
 __all__ = ["looks_like_cues", "read_cues"]
 
@@ -224,7 +224,7 @@ def _begin(reading: Reading, fragment: Fragment, time: str) -> str:
         fragment.voice.piece.use = "speaker"
         segment.labels.append(fragment.voice.piece)
     elif start is not None:
-        beside = {"remarks in labels": start.remark, "times in labels": start.time}
+        beside = {REMARKS: start.remark, "times in labels": start.time}
         segment = reading.begin(line.unit, start.name, prefix=start.prefix, where=line.where, beside=beside)
     else:
         segment = reading.begin(line.unit, None, where=line.where, changes=bool(fragment.change))

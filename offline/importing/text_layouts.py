@@ -151,10 +151,8 @@ def _colons(lines: Sequence[Line], forced: Collection[str]) -> tuple[Start, ...]
 
 def _without_heading(chosen: Sequence[Start], lines: Sequence[Line]) -> Sequence[Start]:
     """Drop the fields of a heading: ``Interviewer: Anna Lind``, above the turns, by names that stand nowhere else."""
-    counts: dict[str, int] = {}
-    for start in chosen:
-        counts[start.key] = counts.get(start.key, 0) + 1
-    end = next((i for i, start in enumerate(chosen) if counts[start.key] > 1), 0)
+    forms = Counter(start.name for start in chosen)
+    end = next((i for i, start in enumerate(chosen) if forms[start.name] > 1), 0)
     if end == 0 or len({s.key for s in chosen[end:]}) < 2:
         return chosen
     head = chosen[:end]

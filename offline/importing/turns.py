@@ -7,7 +7,7 @@ from elicit_gym.offline.importing.characters import has_marks, without_marks
 from elicit_gym.offline.importing.labels import Start, parse_colon
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.importing.role_words import role_by_name
-from elicit_gym.offline.importing.source import Line, Reading, Segment
+from elicit_gym.offline.importing.source import REMARKS, Line, Reading, Segment
 
 __all__ = ["Turns"]
 
@@ -17,7 +17,8 @@ _FOOTER = re.compile(
     r"\[?End of (?:transcript|recording|interview|tape)\]?\.?)",
     re.IGNORECASE,
 )
-_STAMP = re.compile(r"#\d{2}:\d{2}:\d{2}(?:-\d{1,3})?#\s{0,9}$")  # of f4 and its kin
+# Of f4 and its kin, and of Sonix.
+_STAMP = re.compile(r"(?:#\d{2}:\d{2}:\d{2}(?:-\d{1,3})?#|(?<=\s)\[\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?\])\s{0,9}$")
 _HYPHEN = re.compile(r"\w+[^\W\d_]-$")
 
 
@@ -57,7 +58,7 @@ class Turns:
 
     def _begin(self, start: Start) -> Segment:
         line = start.line
-        beside = {"remarks in labels": start.remark} if start.remark else None
+        beside = {REMARKS: start.remark} if start.remark else None
         segment = self.reading.begin(
             line.unit, start.name, time=start.time, prefix=start.prefix, where=line.where, beside=beside
         )
@@ -66,7 +67,6 @@ class Turns:
         self._names.add(start.key)
         if start.remark:
             self._remarks[name_key(start.remark)] = start.name
-            self.reading.conversation.kept.setdefault("remarks in labels", []).append(f"{start.name} ({start.remark})")
         return segment
 
     def _take_time(self, segment: Segment, line: Line, time: str) -> None:

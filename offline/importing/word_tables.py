@@ -133,7 +133,6 @@ def _begin(reading: Reading, row: _Row, columns: Columns) -> None:
             reading.leave_out(line.unit, "remarks beside names", line.text, keep=True, where=line.where)
     else:
         segment = reading.begin((), None, where=row[columns.text][0].where)
-        reading.count("nobody is named, so that the speaker is shown as unknown", segment.where)
     if columns.time is not None and columns.time < len(row):
         for line in row[columns.time]:
             time = without_marks(line.text)

@@ -239,6 +239,22 @@ def test_dashes_in_texts_are_two_who_take_turns(tmp_path: Path) -> None:
     assert said(transcript) == [("Anna", "Where?"), ("Bo", "There,\nat the mill."), ("Anna", "When?")]
 
 
+def test_numbered_questions_are_one_speakers(tmp_path: Path) -> None:
+    transcript = read(tmp_path, "t.txt", "Date: 1999\n\nQ1: Where?\nA1: There.\nQ2. When?\nA2. Then.\n")
+    assert said(transcript) == [("Q", "Where?"), ("A", "There."), ("Q", "When?"), ("A", "Then.")]
+
+
+def test_a_heading_in_another_style_than_the_labels(tmp_path: Path) -> None:
+    text = (
+        "Moderator: Sarah; six people\n\nMODERATOR: Where?\nP1: Here.\nMODERATOR: When?\n(LAUGHS) P2: Now.\nP1?: No.\n"
+    )
+    transcript = read(tmp_path, "t.txt", text)
+    assert [speaker for speaker, _ in said(transcript)] == ["MODERATOR", "P1", "MODERATOR", "P2", "P1"]
+    assert kept(transcript) == {
+        "remarks in labels": ["P2 (LAUGHS)", "P1 (?)"], "headings": ["Moderator: Sarah; six people"],
+    }  # fmt: skip
+
+
 def test_what_tools_write_is_kept_apart(tmp_path: Path) -> None:
     text = TIMED["otter"].format("Where?", "There.", "When?") + "\nTranscribed by https://otter.ai\n"
     transcript = read(tmp_path, "t.txt", text)
@@ -247,6 +263,8 @@ def test_what_tools_write_is_kept_apart(tmp_path: Path) -> None:
     stamped = read(tmp_path, "f.txt", "I: Where? #00:00:12-3#\nB: There. #00:00:40-1#\nI: When?\nB: Then.\n")
     assert said(stamped)[:2] == [("I", "Where?"), ("B", "There.")]
     assert left_out(stamped) == {"times at the ends of paragraphs": 2}
+    sonix = read(tmp_path, "s.txt", "S1: [00:01] Where? [00:03]\nS2: [00:03] There. [00:05]\nS1: [00:05] When?\n")
+    assert said(sonix)[:2] == [("S1", "Where?"), ("S2", "There.")]
 
 
 def test_a_remark_in_a_label_is_no_other_speaker(tmp_path: Path) -> None:
