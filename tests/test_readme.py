@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from elicit_gym.evaluation.statistics import Estimate
+from elicit_gym.statistics.estimates import Estimate
 
 from elicit_gym.reporting.page import format_estimate
 from tests.conftest import ROOT
