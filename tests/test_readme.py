@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from elicit_gym.statistics.estimates import Estimate
 
 from elicit_gym.reporting.page import format_estimate
+from elicit_gym.statistics.estimates import Estimate
 from tests.conftest import ROOT
 
 PILOT_COLUMNS = (("perplexity", 1), ("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
