@@ -17,6 +17,7 @@ __all__ = [
     "FactId",
     "ItemKind",
     "JudgeRequest",
+    "Manner",
     "Message",
     "Role",
     "Scenario",
@@ -28,6 +29,8 @@ __all__ = [
 
 Role = Literal["system", "user", "assistant"]
 ItemKind = Literal["ask", "advice"]
+Manner = Literal["open", "guarded", "wandering", "impatient"]
+"""How a scripted user takes part: by the paper's rules, vague until asked again, with remarks, gone soon."""
 FactId: TypeAlias = str
 
 NUM_CONSTRAINTS = 5

@@ -1,13 +1,17 @@
 """The commands that compare policies, and those that look again at what was saved."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+
+if TYPE_CHECKING:
+    from elicit_gym.evaluation.comparison import Comparison
 from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
@@ -52,6 +56,7 @@ def compare_command(
     temperature: m.TemperatureOption = None,
     max_new_tokens: m.MaxNewTokensOption = None,
     user: m.UserOption = None,
+    manner: m.MannerOption = None,
     user_model: m.UserModelOption = None,
     user_api_base: m.UserApiBaseOption = None,
     judge: m.JudgeOption = None,
@@ -69,7 +74,6 @@ def compare_command(
     """Compare policies head to head and write a report; without names, all baselines are compared."""
     from elicit_gym.agents import load_policy
     from elicit_gym.evaluation.compare import compare
-    from elicit_gym.evaluation.tables import print_comparison, print_usage
 
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
@@ -84,9 +88,10 @@ def compare_command(
     }
     loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
     if dry_run:
-        _estimate(loaded, env, kwargs, repeats)
+        _estimate(loaded, env, _in_manner(kwargs, manner[0] if manner else None), repeats)
         return
     folder = o.next_folder(out)
+    manners: tuple[str | None, ...] = tuple(dict.fromkeys(manner or ())) or (None,)
     budget = budget_usd is not None or budget_tokens is not None
     spread = o.ray_backend(backend, address, gpus_per_actor, cache=cache, cache_mode=cache_mode, budget=budget)
     with (
@@ -99,23 +104,51 @@ def compare_command(
             budget_tokens=budget_tokens,
         ),
     ):
-        comparison = compare(
-            loaded,
-            env,
-            env_kwargs=kwargs,
-            repeats=repeats,
-            seed=seed,
-            concurrency=concurrency,
-            backend=spread,
-            out=folder,
-            resume=resume,
-            progress=True,
-        )
-    print_comparison(comparison)
-    print_usage(comparison.usage)
-    if comparison.manifest.stopped:
-        typer.echo(f"Stopped early: {comparison.manifest.stopped} Go on with: --resume --out {folder}", err=True)
-    typer.echo(f"\nReport: {folder / 'report.html'}")
+        by_manner = {
+            name: compare(
+                loaded,
+                env,
+                env_kwargs=_in_manner(kwargs, name),
+                repeats=repeats,
+                seed=seed,
+                concurrency=concurrency,
+                backend=spread,
+                out=folder / str(name) if len(manners) > 1 else folder,
+                resume=resume and (len(manners) == 1 or (folder / str(name)).exists()),
+                progress=True,
+            )
+            for name in manners
+        }
+    _show(by_manner, folder)
+
+
+def _in_manner(kwargs: Mapping[str, Any], manner: str | None) -> dict[str, Any]:
+    """Return the environment's options for a user of this manner; None leaves the user as it is."""
+    if manner is None:
+        return dict(kwargs)
+    return {**kwargs, "user_simulator_kwargs": {**kwargs.get("user_simulator_kwargs", {}), "manner": manner}}
+
+
+def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
+    """Print each comparison, and how the means differ by manner where there are several."""
+    from elicit_gym.evaluation.manners import print_manners, write_manners
+    from elicit_gym.evaluation.tables import print_comparison, print_usage
+
+    for name, comparison in by_manner.items():
+        if len(by_manner) > 1:
+            typer.echo(f"\nWith a user who is {name}:")
+        print_comparison(comparison)
+        print_usage(comparison.usage)
+        if comparison.manifest.stopped:
+            again = f"Go on with: --resume --out {folder}"
+            typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
+    named = {str(name): comparison for name, comparison in by_manner.items()}
+    if len(named) > 1:
+        print_manners(named)
+        page = write_manners(folder, named)
+    else:
+        page = folder / "report.html"
+    typer.echo(f"\nReport: {page}")
 
 
 def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "JudgeApiBaseOption",
     "JudgeModelOption",
     "JudgeOption",
+    "MannerOption",
     "MaxNewTokensOption",
     "PromptsOption",
     "SystemPromptOption",
@@ -84,6 +85,14 @@ JUDGE = typer.Option(
     "--judge", help="Let this judge decide, for example 'scripted', 'embedding' or 'llm'.", rich_help_panel=_MODELS
 )
 JudgeOption = Annotated[str | None, JUDGE]
+MannerOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--manner",
+        help="Let the scripted user take part in this manner (open, guarded, wandering or impatient); give it several "
+        "times to compare under each.",
+    ),
+]
 JudgeModelOption = Annotated[
     str | None, typer.Option("--judge-model", help="Let this model judge.", rich_help_panel=_MODELS)
 ]

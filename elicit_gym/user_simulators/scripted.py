@@ -1,17 +1,14 @@
 """A user without a language model: answers what was asked, and says the same words for the same seed."""
 
-from typing import Literal, get_args
+from typing import get_args
 
 from elicit_gym.errors import SettingError
-from elicit_gym.types import FactId, Scenario, UserReply, UserTurn
+from elicit_gym.types import FactId, Manner, Scenario, UserReply, UserTurn
 from elicit_gym.understanding.acts import DialogueAct, Understanding, understand
 from elicit_gym.user_simulators import phrases
 from elicit_gym.user_simulators.voice import voice_of
 
-__all__ = ["Manner", "ScriptedUserSimulator"]
-
-Manner = Literal["open", "guarded", "wandering", "impatient"]
-"""How the user takes part: by the paper's rules; vague until asked again; with remarks beside the point; gone soon."""
+__all__ = ["ScriptedUserSimulator"]
 
 PATIENCE = 3
 """Useless turns in a row after which an impatient user leaves."""

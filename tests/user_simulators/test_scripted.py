@@ -13,10 +13,10 @@ from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.text import content_stems
-from elicit_gym.types import Scenario
+from elicit_gym.types import Manner, Scenario
 from elicit_gym.understanding.acts import reader_of, understand
 from elicit_gym.user_simulators import phrases
-from elicit_gym.user_simulators.scripted import Manner, ScriptedUserSimulator
+from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
 SCENARIOS = load_scenarios()
 BAKER = SCENARIOS[0]
