@@ -53,7 +53,7 @@ _TIPS = (
 
 
 class Naive:
-    """Answers at once with long, general, bulleted advice and never asks: the failure that the paper found most often.
+    """Answers at once with long, general, bulleted advice and never asks, which is the paper's most frequent failure.
 
     References:
         InfoQuest, Section 4, "Qualitative Analysis", and Appendix C.3.
@@ -74,7 +74,7 @@ class Naive:
 
 
 class AskMany:
-    """Puts five questions of the bank into every message, starting one further each time."""
+    """Puts five questions of the bank into each message, starting one question further each time."""
 
     name = "ask-many"
 
@@ -116,10 +116,10 @@ class RandomQuestions:
 
 
 class Adaptive:
-    """Asks on what the user has just brought up, and falls back to the bank when nothing new came up.
+    """Asks about what the user has just brought up, and falls back to the bank when nothing new came up.
 
     What the user brings up is a noun phrase after a preposition such as "about"; a phrase already followed is not
-    followed again. Still scripted: it reads words, not meaning.
+    followed again. It is still a script that reads words and not meaning.
     """
 
     name = "adaptive"
@@ -164,7 +164,7 @@ class Oracle:
         return Oracle(scenario)
 
     def reset(self, seed: int) -> None:
-        """Start a new episode and plan it: one targeted question an item, advice as soon as its fact is known."""
+        """Start a new episode and plan it: one targeted question per item, and advice as soon as its fact is known."""
         if self._scenario is None:
             raise PolicyFailure("Starting an episode of 'oracle': expected its scenario, got none. Use for_scenario().")
         asks = [item for item in self._scenario.checklist if item.kind == "ask"]
@@ -176,7 +176,7 @@ class Oracle:
                 if item.fact in {ask.fact for ask in asks}:
                     last.append(advice)
                 else:
-                    # Its fact needs a question of its own; the advice then goes along with the next question.
+                    # Its fact needs its own question; the advice then goes along with the next question.
                     first.append(self._question_for(item.fact))
                     questions[0:1] = [f"{advice} {questions[0]}"] if questions else [advice]
         self._plan = first + questions + last

@@ -25,13 +25,14 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
             without litellm in between; ``hf:ID_OR_DIR`` for a local Hugging Face model; the folder of a trained policy
             (adapter or model, with its config); or ``module:Class`` for a class, or a function without arguments, in an
             importable module or in the current folder. A model's name may end in ``+PROMPT``
-            (``hf:MODEL+elicitor``): a system prompt of its own, so that prompts can be compared in one run.
-        llm_kwargs: for `elicit_gym.agents.llm_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
-            for prompted models: a trained policy acts as it was trained, unless its own spec names a prompt.
+            (``hf:MODEL+elicitor``): its own system prompt, so that prompts can be compared in one run.
+        llm_kwargs: arguments of `elicit_gym.agents.llm_policy.LLMPolicy`, if `spec` names a model. Its
+            ``system_prompt`` is for prompted models: a trained policy acts as it was trained, unless its own spec
+            names a prompt.
 
     Raises:
-        UnknownNameError: no such baseline.
-        SettingError: the module or class cannot be loaded, or what it makes is no policy.
+        UnknownNameError: there is no such baseline.
+        SettingError: the module or class cannot be loaded, or what it makes is not a policy.
     """
     if spec in BASELINES:
         return BASELINES[spec]()
@@ -58,7 +59,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
 
 
 def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
-    """Load a local model; of the options for models it takes those that mean the same here."""
+    """Load a local model, with those options for models that apply to it."""
     from elicit_gym.agents.local_policy import LocalPolicy
 
     kwargs: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Steps a second of the scripted environment on one core; cost against history length; memory over many episodes.
+"""Steps per second of the scripted environment on one core, cost against history length, and memory over episodes.
 
 Messages are new at every step (a number is put into each), so that no cache of earlier messages can answer for them.
 """
@@ -30,7 +30,7 @@ def steps_per_second(max_turns: int = 10, seconds: float = 5.0) -> float:
 
 
 def cost_by_history(max_turns: int = 2_000) -> dict[str, float]:
-    """Microseconds a step near the start and the end of one very long conversation."""
+    """Return the microseconds per step near the start and the end of one very long conversation."""
     env = gym.make(ENV, max_turns=max_turns).unwrapped
     times = [0.0] * max_turns
     env.reset(seed=0, options={"scenario_id": "00-a"})
@@ -46,7 +46,7 @@ def cost_by_history(max_turns: int = 2_000) -> dict[str, float]:
 
 
 def memory_growth(episodes: int = 10_000) -> dict[str, float]:
-    """Peak memory in MiB after a tenth of the episodes and after all."""
+    """Return the peak memory in MiB after a tenth of the episodes and after all."""
     env = gym.make(ENV)
     seen = {}
     for episode in range(episodes):

@@ -42,7 +42,7 @@ def judge_labelled_pairs(
 
 
 def with_derived_cues(scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """Return the bundled scenarios with cues derived as for the published set; kinds and facts stay as written."""
+    """Return the bundled scenarios with cues derived as for the published set; kinds and facts are kept."""
     rows = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()]
     rarity = pool_rarity(list(rows))
     derived = []
@@ -56,7 +56,7 @@ def with_derived_cues(scenarios: Sequence[Scenario]) -> list[Scenario]:
 
 
 def derived_pairs(scenarios: Sequence[Scenario]) -> list[dict[str, Any]]:
-    """Pairs of message and item for derived against hand-written cues: labelled messages, and the general questions."""
+    """Return the pairs of message and item on which derived and hand-written cues are compared."""
     pairs = [{**pair, "label": None} for pair in load_labelled_pairs()]
     for scenario in scenarios:
         for question in QUESTION_BANK:

@@ -3,8 +3,8 @@
 Training: the sample's training windows (at most 512 tokens), one epoch, the paper's adapter; the learning rate is
 higher than the paper's because there are 173 steps here and some 20,000 there. Evaluation: the test windows of the
 sample and of the released fine-tuning sample, which holds other dialogues (the windows' rules applied to both). Then
-the same policies in ``elicit_gym/InfoQuest-v0``. Hours on two cores; what is trained already in ``--work`` is not
-trained again. Run from the repository root: ``python -m benchmarks.yield_pilot``.
+the same policies in ``elicit_gym/InfoQuest-v0``. This takes hours on two cores; what is already trained in
+``--work`` is not trained again. Run from the repository root: ``python -m benchmarks.yield_pilot``.
 """
 
 import argparse
@@ -76,7 +76,7 @@ PAPER = {
 
 
 def train(work: Path) -> dict[str, Any]:
-    """Train both policies where they are not trained yet; the learning rate, and how many windows they saw."""
+    """Train both policies unless they are trained; return the learning rate and the number of windows."""
     shared: dict[str, Any] = {"policy_lr": LEARNING_RATE, "eval_every": 87}
     found: dict[str, Any] = {"learning_rate": LEARNING_RATE}
     for name in ("awr", "sft"):
@@ -115,7 +115,7 @@ def evaluation_windows(per_domain: int, tokenizer: Any) -> list[Window]:
 
 
 def make_policies(work: Path, **kwargs: Any) -> list[LocalPolicy]:
-    """Load the base model, the same with the elicitor prompt, and the two trained ones."""
+    """Load the base model, without and with the elicitor prompt, and the two trained ones."""
     base = str(smollm2_folder())
     shared: dict[str, Any] = {"max_new_tokens": 96, "batch_size": 16, **kwargs}
     elicitor = load_system_prompt("elicitor").text.strip()
@@ -148,7 +148,7 @@ def evaluate(work: Path, per_domain: int) -> YieldEvaluation:
 
 
 def play(work: Path, num_scenarios: int) -> dict[str, Any]:
-    """Let the same policies talk to InfoQuest's scripted user; return and length, with intervals."""
+    """Let the same policies talk to InfoQuest's scripted user; return their returns and lengths, with intervals."""
     scenarios = load_scenarios()[:: max(1, len(load_scenarios()) // num_scenarios)][:num_scenarios]
     policies = make_policies(work, system=ONLINE_SYSTEM, max_new_tokens=64)
     comparison = compare(
@@ -176,10 +176,10 @@ def play(work: Path, num_scenarios: int) -> dict[str, Any]:
 def main() -> None:
     """Train, evaluate, play, write the result."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--work", type=Path, default=Path("pilot"), help="Folder for the trained policies.")
+    parser.add_argument("--work", type=Path, default=Path("pilot"), help="The folder for the trained policies.")
     parser.add_argument("--train-only", action="store_true")
-    parser.add_argument("--per-domain", type=int, default=24, help="Windows of each domain to evaluate on.")
-    parser.add_argument("--scenarios", type=int, default=16, help="Scenarios of InfoQuest to play.")
+    parser.add_argument("--per-domain", type=int, default=24, help="The number of windows per domain to evaluate on.")
+    parser.add_argument("--scenarios", type=int, default=16, help="The number of InfoQuest scenarios to play.")
     options = parser.parse_args()
     trained = train(options.work)
     if options.train_only:

@@ -5,8 +5,8 @@ __all__ = ["ENV_IDS", "register_envs"]
 _INFOQUEST = "elicit_gym.envs.infoquest:InfoQuestEnv"
 _VECTOR = "elicit_gym.envs.infoquest_vector:InfoQuestVectorEnv"
 _ENVS: dict[str, tuple[str, dict[str, object]]] = {
-    # No max_episode_steps: the environment truncates by itself after `max_turns`, and a TimeLimit wrapper with
-    # another number would make two clocks.
+    # There is no max_episode_steps: the environment itself truncates after `max_turns`, and a TimeLimit wrapper with
+    # another number would contradict it.
     "elicit_gym/InfoQuest-v0": (_INFOQUEST, {}),
     "elicit_gym/YieldReplay-v0": ("elicit_gym.offline.replay_env:YieldReplayEnv", {}),
     "elicit_gym/InfoQuestLLM-v0": (_INFOQUEST, {"user_simulator": "llm", "judge": "llm"}),
@@ -20,10 +20,10 @@ def register_envs() -> None:
     """Register every environment of this package with Gymnasium; calling it again changes nothing.
 
     `import elicit_gym` calls it, and so does ``gym.make("elicit_gym:elicit_gym/InfoQuest-v0")``, with nothing imported
-    before. It is also the package's ``gymnasium.envs`` entry point. Gymnasium 1.0 removed the code that read this
+    before it. It is also the package's ``gymnasium.envs`` entry point. Gymnasium 1.0 removed the code that read this
     group, so that with Gymnasium 1.x an id alone is not enough: import `elicit_gym`, or put ``elicit_gym:`` before it.
     """
-    # Inside the function: as an entry point this file is loaded while Gymnasium itself is half imported.
+    # Inside the function, since as an entry point this file is loaded while Gymnasium itself is half imported.
     from gymnasium.envs.registration import register, registry
 
     for env_id, (entry_point, kwargs) in _ENVS.items():

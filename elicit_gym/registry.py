@@ -1,4 +1,4 @@
-"""Names for parts that come by name: user simulators, judges, rewards. Their modules load when they are used."""
+"""Parts that are chosen by name: user simulators, judges and rewards. Their modules load at first use."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -16,7 +16,7 @@ class Registry(Generic[T]):
     """A table from a name to ``"module:attribute"``, the factory that makes the part.
 
     Args:
-        kind: what the names stand for, used in messages.
+        kind: what the names stand for, for error messages.
         targets: the built-in names.
     """
 
@@ -33,7 +33,7 @@ class Registry(Generic[T]):
         """Add a name of your own.
 
         Args:
-            name: how it is asked for.
+            name: the name.
             target: ``"package.module:attribute"``; imported at first use.
 
         Raises:
@@ -54,7 +54,7 @@ class Registry(Generic[T]):
         """Forget a name of your own.
 
         Raises:
-            UnknownNameError: no such name.
+            UnknownNameError: there is no such name.
             SettingError: it is built in.
         """
         if name in self._builtin:
@@ -68,8 +68,8 @@ class Registry(Generic[T]):
         """Make the part called `name` with these keyword arguments.
 
         Raises:
-            UnknownNameError: no such name.
-            SettingError: it does not take these arguments.
+            UnknownNameError: there is no such name.
+            SettingError: the part does not accept these arguments.
         """
         self._check(name)
         module, _, attribute = self._targets[name].partition(":")

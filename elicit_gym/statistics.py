@@ -1,4 +1,4 @@
-"""Intervals and tests that respect clusters: episodes that share an opening message are no independent evidence.
+"""Intervals and tests that respect clusters: episodes that share an opening message are not independent evidence.
 
 All randomness comes from a fixed seed, so that the same records give the same intervals.
 """
@@ -35,10 +35,10 @@ class Estimate:
 
     Attributes:
         value: None when there is nothing to estimate it from; `reason` says why.
-        low: lower end of the 95 % interval; None with fewer than two clusters.
-        high: upper end.
-        num: episodes behind it.
-        num_clusters: opening messages behind it.
+        low: the lower end of the 95 % interval; None with fewer than two clusters.
+        high: the upper end.
+        num: the number of episodes behind it.
+        num_clusters: the number of opening messages behind it.
     """
 
     value: float | None
@@ -66,8 +66,8 @@ def cluster_mean(values: Sequence[float], clusters: Sequence[str]) -> Estimate:
     """Estimate a mean, with a percentile bootstrap interval over whole clusters.
 
     Args:
-        values: one for each episode, shape (n,).
-        clusters: the cluster of each, shape (n,).
+        values: one number per episode, shape (n,).
+        clusters: the cluster of each episode, shape (n,).
     """
     if not values:
         return Estimate(value=None, reason="no episodes")
@@ -86,9 +86,9 @@ def cluster_ratio(values: Floats, clusters: Sequence[str], statistic: Callable[[
     """Estimate a function of sums (a micro average, a ratio of means), bootstrapped over whole clusters.
 
     Args:
-        values: one row for each episode, shape (n, m).
-        clusters: the cluster of each, shape (n,).
-        statistic: from sums over episodes, shape (..., m), to numbers, shape (...).
+        values: one row per episode, shape (n, m).
+        clusters: the cluster of each episode, shape (n,).
+        statistic: a function from sums over episodes, shape (..., m), to numbers, shape (...).
     """
     if not len(values):
         return Estimate(value=None, reason="no episodes")
@@ -112,9 +112,9 @@ def cluster_estimate(
     """Estimate any statistic of the values, with a percentile bootstrap interval over whole clusters.
 
     Args:
-        values: one for each episode, shape (n,).
-        clusters: the cluster of each, shape (n,).
-        statistic: from values of shape (m,) to a number.
+        values: one number per episode, shape (n,).
+        clusters: the cluster of each episode, shape (n,).
+        statistic: a function from values of shape (m,) to a number.
     """
     if not values:
         return Estimate(value=None, reason="no episodes")
@@ -135,7 +135,7 @@ def _interval(data: tuple[Any, ...], statistic: Callable[..., Any], *, vectorize
     from scipy.stats import bootstrap
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # degenerate data (every episode alike) have an interval of width zero
+        warnings.simplefilter("ignore")  # degenerate data (all episodes alike) have an interval of width zero
         result = bootstrap(
             data,
             statistic,
@@ -184,11 +184,11 @@ def sign_flip_p_value(differences: Sequence[float], clusters: Sequence[str]) -> 
 
 
 def cohen_kappa(first: Sequence[bool], second: Sequence[bool | None]) -> float | None:
-    """Return Cohen's kappa of two raters' yes/no answers, None where it is not defined.
+    """Return Cohen's kappa of two raters' yes/no answers, or None if it is not defined.
 
     Args:
-        first: shape (n,).
-        second: shape (n,), without None.
+        first: the first rater's answers, shape (n,).
+        second: the second rater's answers, shape (n,), without None.
 
     References:
         Cohen (1960), "A coefficient of agreement for nominal scales".

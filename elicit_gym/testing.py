@@ -1,4 +1,4 @@
-"""Contracts for people who plug in a policy, a user simulator or a judge of their own.
+"""Contract checks for people who plug in a policy, a user simulator or a judge of their own.
 
 Each check raises `AssertionError` with what was expected and what was found; put them into your own tests.
 """
@@ -24,7 +24,7 @@ def check_policy(policy: Policy, *, deterministic: bool = True) -> None:
     """Check the contract of a policy.
 
     Args:
-        policy: with or without `act_batch`.
+        policy: the policy, with or without `act_batch`.
         deterministic: whether the same seed and histories must give the same utterances.
     """
     assert isinstance(policy, Policy), f"expected name, reset(seed) and act(history), got {type(policy).__name__}"
@@ -55,7 +55,7 @@ def check_user_simulator(simulator: UserSimulator, *, deterministic: bool = True
     """Check the contract of a user simulator: a non-empty reply, the same for the same turn, batched or not.
 
     Args:
-        simulator: with or without `reply_batch`.
+        simulator: the user simulator, with or without `reply_batch`.
         deterministic: whether the same turn must give the same reply.
     """
     assert isinstance(simulator, UserSimulator), f"expected name and reply(turn), got {type(simulator).__name__}"
@@ -72,20 +72,22 @@ def check_user_simulator(simulator: UserSimulator, *, deterministic: bool = True
     if deterministic:
         again = [simulator.reply(turn) for turn in reversed(turns)]
         assert [r.text for r in reversed(again)] == [r.text for r in replies], (
-            "expected the same reply for the same turn, whatever came before, got another"
+            "expected the same reply for the same turn, whatever came before, got a different one"
         )
     if isinstance(simulator, BatchUserSimulator):
         batch = simulator.reply_batch(turns)
         assert len(batch) == len(turns), f"expected {len(turns)} replies, got {len(batch)}"
         if deterministic:
-            assert [r.text for r in batch] == [r.text for r in replies], "expected the batch to say the same, got other"
+            assert [r.text for r in batch] == [r.text for r in replies], (
+                "expected the same replies in a batch, got others"
+            )
 
 
 def check_judge(judge: Judge, *, deterministic: bool = True) -> None:
-    """Check the contract of a judge: one verdict a pending item, in order, the same batched or not.
+    """Check the contract of a judge: one verdict per pending item, in order, the same batched or not.
 
     Args:
-        judge: with or without `judge_batch`.
+        judge: the judge, with or without `judge_batch`.
         deterministic: whether the same request must give the same verdicts.
     """
     assert isinstance(judge, Judge), f"expected name and judge(request), got {type(judge).__name__}"
@@ -98,9 +100,11 @@ def check_judge(judge: Judge, *, deterministic: bool = True) -> None:
             assert verdict.satisfied in (True, False, None), f"expected True, False or None, got {verdict.satisfied!r}"
             assert verdict.satisfied is not None or verdict.reason, "expected a reason for an unscored item, got none"
     if deterministic:
-        assert [judge.judge(request) for request in requests] == verdicts, "expected the same verdicts, got others"
+        assert [judge.judge(request) for request in requests] == verdicts, (
+            "expected the same verdicts for the same request, got others"
+        )
     if isinstance(judge, BatchJudge):
         batch = judge.judge_batch(requests)
         assert len(batch) == len(requests), f"expected {len(requests)} tuples of verdicts, got {len(batch)}"
         if deterministic:
-            assert batch == verdicts, "expected the batch to give the same verdicts, got others"
+            assert batch == verdicts, "expected the same verdicts in a batch, got different ones"

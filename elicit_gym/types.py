@@ -1,4 +1,4 @@
-"""The words of the package as types: message, history, scenario, verdict, usage.
+"""The package's vocabulary as types: message, history, scenario, verdict, usage.
 
 All are frozen and keyword-only, so that they can be shared between threads, hashed, and sent to other processes.
 """
@@ -34,7 +34,7 @@ NUM_ITEMS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """One utterance and who made it."""
+    """One utterance and the role of its speaker."""
 
     role: Role
     content: str
@@ -50,9 +50,9 @@ class Fact:
 
     Attributes:
         id: ``goal``, ``obstacle`` or ``constraint_1`` to ``constraint_5``.
-        statement: the fact as the scenario file words it.
+        statement: the fact in the scenario file's words.
         disclosure: the one spoken sentence with which the user gives it away.
-        cues: which questions go for this fact, beside those of the checklist items that hang on it.
+        cues: which questions ask for this fact, beside the cues of the checklist items that depend on it.
     """
 
     id: FactId
@@ -66,10 +66,10 @@ class ChecklistItem:
     """One yes/no question of the checklist, and what a judge without a language model needs to answer it.
 
     Attributes:
-        question: as the checklist words it.
+        question: the question in the checklist's words.
         kind: ``ask`` (the agent has to ask for it) or ``advice`` (the agent has to address it).
-        fact: the fact that it hangs on.
-        topic: a noun phrase that points to it and gives nothing away; the user's hints are made of it.
+        fact: the fact that it depends on.
+        topic: a noun phrase that points to it without giving anything away; the user's hints are built from it.
         cues: alternatives; one is met when all its words occur (``a|b`` means either; words are compared by stem).
     """
 
@@ -116,7 +116,7 @@ class Usage:
 
     Attributes:
         seat: ``policy``, ``user_simulator`` or ``judge``.
-        cost_usd: None when the model's price is unknown.
+        cost_usd: the cost; None if the model's price is unknown.
     """
 
     seat: str
@@ -132,11 +132,11 @@ class Verdict:
     """A judge's answer for one checklist item.
 
     Attributes:
-        satisfied: None when the item could not be scored. That is never a silent "no".
+        satisfied: the answer; None if the item could not be scored, which is never a silent "no".
         reason: why, in the judge's words; for an unscored item, what went wrong.
-        raw: the raw reply behind it, where there is one.
+        raw: the raw reply behind it, if there is one.
         flags: what had to be done to get it; calls that answer several items have them on the first.
-        usage: what it cost; likewise.
+        usage: what it cost; calls that answer several items have it on the first.
     """
 
     satisfied: bool | None
@@ -151,9 +151,9 @@ class JudgeRequest:
     """All that a judge may look at: the hidden context and the most recent user and assistant messages.
 
     Attributes:
-        pending: indexes into `scenario.checklist`, in ascending order; the verdicts come back in this order.
-        disclosed: ids of the facts that the user has given away so far.
-        seed: of the episode, for judges that sample.
+        pending: the indexes of the pending items in `scenario.checklist`, in ascending order; verdicts have this order.
+        disclosed: the ids of the facts that the user has given away so far.
+        seed: the episode's seed, for judges that sample.
     """
 
     scenario: Scenario
@@ -169,13 +169,13 @@ class UserTurn:
     """All that a user simulator may look at when it is its turn.
 
     Attributes:
-        history: up to and including the agent's latest message.
-        turn: how many messages the agent has sent, 1 for the first.
+        history: the history up to and including the agent's latest message.
+        turn: the number of messages that the agent has sent, the latest included.
         satisfied: the state of the checklist, the paper's "game progress".
-        newly_satisfied: indexes of the items that the latest message satisfied.
-        stuck: two turns in a row without progress.
-        disclosed: ids of the facts given away so far.
-        seed: of this episode; whatever is random must derive from it and from `turn`.
+        newly_satisfied: the indexes of the items that the latest message satisfied.
+        stuck: whether at least two turns in a row brought no progress.
+        disclosed: the ids of the facts given away so far.
+        seed: the episode's seed; everything random must derive from it and from `turn`.
     """
 
     scenario: Scenario

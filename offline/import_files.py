@@ -18,10 +18,10 @@ def import_transcripts(
     """Read transcripts, one dialogue each.
 
     Args:
-        files: see `elicit_gym.offline.importing.import_transcript`, as all that follows.
-        roles: by speaker.
-        domain: of all dialogues.
-        licence: likewise.
+        files: the transcripts; see `elicit_gym.offline.importing.import_transcript`, also for what follows.
+        roles: the role by speaker.
+        domain: the domain of all dialogues.
+        licence: the licence of all dialogues.
 
     Raises:
         SettingError: a file cannot be read, or two dialogues would have the same id.

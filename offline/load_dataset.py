@@ -34,17 +34,17 @@ def load_dataset(
     """Load a dataset: the corpus, its rewards and returns.
 
     Args:
-        dataset_id: one of `list_datasets`, for example ``yield/oral_history-v1``.
+        dataset_id: an id from `list_datasets`, for example ``yield/oral_history-v1``.
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a local copy of the corpus.
         reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, or a reward.
-        ner_model: for ``factual_novelty``; the paper uses ``en_core_web_trf``.
+        ner_model: the spaCy pipeline for ``factual_novelty``; the paper uses ``en_core_web_trf``.
         cache: a SQLite file that keeps entities, so that a second load costs no NER.
         gamma: the discount.
         published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
 
     Raises:
-        UnknownNameError: no such id.
+        UnknownNameError: there is no such id.
     """
     if dataset_id not in list_datasets():
         near = get_close_matches(dataset_id, list_datasets(), n=1)

@@ -21,9 +21,9 @@ def training_manifest(
     Args:
         method: ``sft`` or ``awr``.
         model: the base model.
-        settings: all of them.
-        train: the windows trained on; their number and hash are told.
-        dev: those that chose the checkpoint, likewise.
+        settings: the settings of the training.
+        train: the windows trained on, of which number and hash are kept.
+        dev: the windows that chose the checkpoint, of which number and hash are kept.
     """
     config = model.config
     return {

@@ -1,6 +1,6 @@
 """The state of one InfoQuest episode, and the order in which a step changes it.
 
-A step is: agent speaks, judge judges what is pending, user replies (unless the episode is over). The environment, its
+A step is: agent speaks, judge judges what is pending, user replies (unless the episode is done). The environment, its
 vectorised form and re-judging all drive this one class, so that they cannot differ.
 """
 
@@ -17,13 +17,13 @@ class Conversation:
     """One episode under way.
 
     Attributes:
-        history: all messages; the last is the user's while the episode goes on, the agent's when it is over.
+        history: all messages; the last is the user's while the episode goes on, and the agent's once it is done.
         satisfied: one flag for each checklist item.
-        turn: messages that the agent has sent.
+        turn: the number of messages that the agent has sent.
         stuck: whether the agent has made no progress for two turns.
         disclosed: ids of the facts that the user has given away.
-        terminated: every item is satisfied.
-        truncated: the last turn is over without that.
+        terminated: whether every item is satisfied.
+        truncated: whether the last turn was played before that happened.
         unscored: indexes of the items that the judge could not score in the latest step.
     """
 
@@ -48,7 +48,7 @@ class Conversation:
 
     @property
     def stuck(self) -> bool:
-        """Whether the last two turns or more brought no progress."""
+        """Whether at least the last two turns brought no progress."""
         return self._idle_turns >= STUCK_AFTER
 
     @property
@@ -62,7 +62,7 @@ class Conversation:
         return self._newly
 
     def judge_request(self, action: str) -> JudgeRequest:
-        """Return what the judge has to decide if the agent says `action`; changes nothing."""
+        """Return what the judge has to decide if the agent says `action`, without changing anything."""
         return JudgeRequest(
             scenario=self.scenario,
             pending=tuple([i for i, done in enumerate(self.satisfied) if not done]),
@@ -73,7 +73,7 @@ class Conversation:
         )
 
     def user_turn(self, action: str, verdicts: tuple[Verdict, ...]) -> UserTurn | None:
-        """Return what the user has to answer, None if the episode is over with this action; changes nothing."""
+        """Return what the user has to answer, or None if this action ends the episode, without changing anything."""
         satisfied, newly, idle = self._judged(verdicts)
         if all(satisfied) or self.turn + 1 >= self.max_turns:
             return None
@@ -91,7 +91,7 @@ class Conversation:
     def advance(
         self, action: str, verdicts: tuple[Verdict, ...], turn: UserTurn | None, reply: UserReply | None
     ) -> None:
-        """Make the step: only here does the state change, after judge and user have both succeeded."""
+        """Make the step. Only here does the state change, once judge and user have both succeeded."""
         pending = (i for i, done in enumerate(self.satisfied) if not done)
         self.unscored = tuple([i for i, verdict in zip(pending, verdicts, strict=True) if verdict.satisfied is None])
         self.turn += 1

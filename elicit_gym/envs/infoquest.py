@@ -24,7 +24,7 @@ def check_action(action: Any) -> str:
     """Return the action if it is an utterance.
 
     Raises:
-        InvalidAction: it is no string, empty or blank. The episode is untouched.
+        InvalidAction: it is not a string, or it is blank. The episode is left as it is.
     """
     if isinstance(action, str) and action and not action.isspace():
         return action
@@ -39,7 +39,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     ## Description
     The user opens with an ambiguous message that would fit two different people. A checklist of five yes/no questions,
-    hidden from the agent, says what a good assistant would have asked or addressed. After each message of the agent's,
+    hidden from the agent, says what a good assistant would have asked or addressed. After each of the agent's messages,
     a judge looks at the items still pending, and the user replies with one short sentence and at most one fact.
 
     ## Action space
@@ -47,12 +47,12 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     ## Observation space
     `ChatHistorySpace`: a tuple of `Message(role, content)`, oldest first. It opens with the user and alternates. Ten
-    turns make twenty messages, the opening message included: after the last action the user is not asked for a reply.
+    turns make twenty messages, the opening message included: after the last action, the user is not asked for a reply.
 
     ## Rewards
     By name: ``checklist_gain`` (default; items newly satisfied in this step, so that the return is the published
     ``total_reward``, 0 to 5), ``final_checklist`` (all of it at the last step), ``checklist_gain_per_turn_cost`` (the
-    gain less ``cost`` a turn, 0.1 by default).
+    gain less ``cost`` per turn, 0.1 by default).
 
     ## Starting state
     `reset(seed=...)` draws a scenario; ``options={"scenario_id": "07-b"}`` picks one. The seed also seeds the user.
@@ -74,17 +74,17 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         scenarios: ``bundled``, a path, or a sequence of scenarios.
         split: ``train`` or ``test``; None for all.
         user_simulator: a name from `elicit_gym.registry.USER_SIMULATORS`, or a simulator.
-        user_simulator_kwargs: its arguments.
+        user_simulator_kwargs: the user simulator's arguments.
         judge: a name from `elicit_gym.registry.JUDGES`, or a judge.
-        judge_kwargs: its arguments.
+        judge_kwargs: the judge's arguments.
         reward: a name from `elicit_gym.registry.REWARDS`, or a reward.
-        reward_kwargs: its arguments.
-        max_turns: messages that the agent may send.
+        reward_kwargs: the reward's arguments.
+        max_turns: the number of messages that the agent may send.
         render_mode: ``ansi`` (`render` returns text), ``human`` (prints after every step) or None.
 
     Raises:
-        UnknownNameError: no such simulator, judge or reward.
-        SettingError: an argument is off.
+        UnknownNameError: there is no such simulator, judge or reward.
+        SettingError: an argument is invalid.
         ScenarioError: the scenarios break a rule.
 
     ``elicit_gym/InfoQuestLLM-v0`` is this environment with ``user_simulator="llm"`` and ``judge="llm"``: the paper's
@@ -92,9 +92,9 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     ``judge_kwargs={"model": ..., "api_base": ...}``.
 
     References:
-        InfoQuest, Section 3.2 and 3.3. Each deliberate difference is named where it is made: the scripted user and
-        judge in their classes. The upstream code asks the user for a reply after the last message too; here it would
-        be drawn for nobody.
+        InfoQuest, Section 3.2 and 3.3. Each deliberate difference is named where it is made: those of the scripted
+        user and judge in their classes. The upstream code asks the user for a reply after the last message, too;
+        nobody would read it here.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "ansi"], "render_fps": 4}  # type: ignore[misc]
@@ -141,7 +141,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     @property
     def conversation(self) -> Conversation | None:
-        """The episode under way, hidden context and all; for rendering and analysis, never for a policy."""
+        """The current episode with its hidden context, for rendering and analysis, and never for a policy."""
         return self._conversation
 
     def reset(
@@ -157,8 +157,9 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             The history with the opening message, and the info.
 
         Raises:
-            SettingError: no such scenario, or an unknown option.
-            FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server); once.
+            SettingError: there is no such scenario, or an option is unknown.
+            FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server). This is
+                checked once.
         """
         super().reset(seed=seed)
         if not self._checked:
@@ -193,10 +194,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             history, reward, terminated, truncated, info.
 
         Raises:
-            InvalidAction: the action is no utterance; the episode goes on.
+            InvalidAction: the action is not an utterance; the episode goes on.
             ResetNeeded: there is no episode under way.
             UserSimulatorFailure: the user raised; the step was not made and can be tried again.
-            JudgeFailure: the judge raised; likewise.
+            JudgeFailure: the judge raised; the step was not made either.
         """
         conversation = self._conversation
         if conversation is None or conversation.over:
@@ -233,10 +234,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
 
 def check_parts(*parts: object) -> None:
-    """Let every part that calls a model see whether it can.
+    """Let every part that calls a model check whether it can.
 
     Raises:
-        FatalModelError: one cannot, in one sentence.
+        FatalModelError: one of them cannot; the message is one sentence.
     """
     for part in parts:
         check = getattr(part, "check", None)

@@ -1,4 +1,4 @@
-"""What comes out of a comparison: summaries of policies and pairs, and the records behind them."""
+"""The result of a comparison: summaries of policies and pairs, and the records behind them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ __all__ = ["Comparison", "comparison_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What came out of a comparison.
+    """The result of a comparison.
 
     Attributes:
-        policies: one summary a policy.
-        pairs: one a pair of policies.
-        usage: what each seat spent, where it holds a model.
+        policies: one summary per policy.
+        pairs: one summary per pair of policies.
+        usage: what each seat that holds a model spent.
         records: every episode.
-        scenarios: of the environment, to show conversations beside their checklists.
-        manifest: what it was made with.
+        scenarios: the environment's scenarios, to show conversations beside their checklists.
+        manifest: what the run was made with.
     """
 
     policies: tuple[PolicySummary, ...]
@@ -66,12 +66,12 @@ class Comparison:
 def comparison_of(
     records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], manifest: Mapping[str, Any]
 ) -> Comparison:
-    """Compare records that are there already.
+    """Compare records that have been made.
 
     Args:
-        records: of any number of policies.
-        scenarios: to show conversations beside their checklists.
-        manifest: of the run.
+        records: episodes of any number of policies.
+        scenarios: the scenarios, to show conversations beside their checklists.
+        manifest: the run's manifest.
     """
     return Comparison(
         policies=tuple(

@@ -1,4 +1,4 @@
-"""Judge saved conversations anew, without replaying them, and see how far the two judges agree."""
+"""Judge saved conversations again, without replaying them, and see how far the two judges agree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +27,10 @@ class Rejudged:
             have ended earlier keeps its later messages, which then earn nothing.
         kappa: Cohen's kappa over (turn, item) pairs that were pending under the first judge, by item kind and
             ``all``; None where one of the judges gave a single answer throughout.
-        num_pairs: pairs behind each kappa.
-        agreement: share of equal answers, by kind.
-        num_unscored: pairs that the second judge could not score; in no kappa.
-        returns: mean return of each policy under the first and the second judge.
+        num_pairs: the number of pairs behind each kappa.
+        agreement: the share of equal answers, by kind.
+        num_unscored: the number of pairs that the second judge could not score; no kappa counts them.
+        returns: each policy's mean return under the first and under the second judge.
     """
 
     records: tuple[EpisodeRecord, ...]
@@ -61,12 +61,12 @@ class Rejudged:
 
 
 def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], judge: Judge) -> Rejudged:
-    """Judge every message of finished episodes anew.
+    """Judge every message of finished episodes again.
 
     Args:
-        records: of any number of policies; failed episodes are left out.
-        scenarios: those of the records.
-        judge: the second judge. Requests go to it in batches, in the order of the records.
+        records: episodes of any number of policies; failed ones are left out.
+        scenarios: the scenarios of the records.
+        judge: the second judge, which gets the requests in batches, in the order of the records.
 
     Raises:
         SettingError: a record's scenario is not among `scenarios`.
@@ -76,7 +76,7 @@ def rejudge(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario], jud
     unknown = sorted({record.scenario_id for record in finished} - set(by_id))
     if unknown:
         raise SettingError(
-            f"Re-judging: expected the scenarios that the run was made with, {unknown[0]!r} is not among them. "
+            f"Re-judging: expected the scenarios that the run was made with, got some without {unknown[0]!r}. "
             "Name their source."
         )
     pairs: list[tuple[ItemKind, bool, bool | None]] = []
@@ -107,7 +107,7 @@ def _mean(records: Sequence[EpisodeRecord]) -> float:
 
 
 def _requests(record: EpisodeRecord, scenario: Scenario) -> list[JudgeRequest]:
-    """One request a turn, over all items: an item that one judge holds satisfied may still be open for the other."""
+    """Return one request per turn, over all items: what one judge holds satisfied may still be open for the other."""
     cues = compile_scenario(scenario)
     disclosed: frozenset[str] = frozenset()
     heard = scenario.opening_message

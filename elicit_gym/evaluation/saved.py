@@ -1,4 +1,4 @@
-"""Saved conversations of any origin: a run's folder, or a file of published chats."""
+"""Saved conversations from either source: a run's folder, or a file of published chats."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,10 +16,10 @@ __all__ = ["LoadedRun", "load_any_run"]
 
 
 class LoadedRun:
-    """Records with their scenarios, whatever they came from.
+    """Records with their scenarios, wherever they come from.
 
     Args:
-        comparison: of these records.
+        comparison: the comparison of these records.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -29,7 +29,7 @@ class LoadedRun:
 
     @property
     def comparison(self) -> Comparison:
-        """The records as they were judged."""
+        """The records with the verdicts of the run."""
         return self._comparison
 
     def with_records(self, records: Sequence[EpisodeRecord]) -> Comparison:
@@ -41,7 +41,7 @@ def load_any_run(path: Path, scenarios: str | None = None) -> LoadedRun:
     """Load a run's folder, or a published ``chats-*.jsonl`` file.
 
     Args:
-        path: of either.
+        path: the folder or the file.
         scenarios: where the scenarios are; by default the run's own, or the folder that the chats file lies in.
 
     Raises:

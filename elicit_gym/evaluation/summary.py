@@ -31,11 +31,11 @@ class PolicySummary:
         worst_quarter: mean return of the worst 25 % of episodes (the paper's Figure 4).
         curve: mean cumulative reward after each turn, shape (max_turns,) (Figure 3).
         worst_curve: the same over the worst 25 % of episodes, that selection held fixed (Figure 4).
-        best_lengths: episodes of each length among the best 25 % (Figure 5).
-        return_if_unscored_were_yes: upper bound of the mean return; the mean itself counts unscored items as "no".
-        num_unscored: verdicts that the judge could not give.
-        failures: failed episodes by source; they are in no mean.
-        flags: repairs of the user simulator by name.
+        best_lengths: the number of episodes of each length among the best 25 % (Figure 5).
+        return_if_unscored_were_yes: the upper bound of the mean return; the mean itself counts unscored items as "no".
+        num_unscored: the number of verdicts that the judge could not give.
+        failures: the number of failed episodes by source; no mean counts them.
+        flags: the user simulator's repairs, counted by name.
     """
 
     policy: str
@@ -169,9 +169,9 @@ def summarise_policies(
     """Summarise each policy, in order of appearance.
 
     Args:
-        records: of any number of policies.
-        max_turns: length of the curves.
-        privileged: names of policies that know the hidden context.
+        records: episodes of any number of policies.
+        max_turns: the length of the curves.
+        privileged: the names of the policies that know the hidden context.
     """
     return [_summarise(policy, own, max_turns, policy in privileged) for policy, own in by_policy(records).items()]
 

@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
         console=console,
     )
     if any(policy.privileged for policy in comparison.policies):
-        print_text("* knows the hidden context", console, style="dim")
+        print_text("* This policy knows the hidden context.", console, style="dim")
     for policy in comparison.policies:
         for source, count in policy.failures.items():
             first = next(r.failure for r in comparison.records if r.policy == policy.policy and r.failure)
@@ -45,9 +45,9 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
             print_text(text, console, style="yellow")
         if policy.num_unscored:
             print_text(
-                f"{policy.policy}: {policy.num_unscored} verdicts unscored; mean return from "
-                f"{format_estimate(policy.metrics['return'])} (all no) to "
-                f"{policy.return_if_unscored_were_yes:.2f} (all yes).",
+                f"{policy.policy}: {policy.num_unscored} verdicts are unscored; the mean return lies between "
+                f"{format_estimate(policy.metrics['return'])} (if all were no) and "
+                f"{policy.return_if_unscored_were_yes:.2f} (if all were yes).",
                 console,
                 style="yellow",
             )
@@ -111,7 +111,7 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
         console=console,
     )
     if result.num_unscored:
-        text = f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa."
+        text = f"{result.num_unscored} pairs could not be scored by the second judge and are in no kappa."
         print_text(text, console, style="yellow")
     before, after = result.rankings()
     rows = []
@@ -140,7 +140,7 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     )
     print_text(
         f"The seed changed the return in {floor.num_changed} of {floor.num_units} episodes. A difference between two "
-        "policies that is no larger than the last column is what chance alone does.",
+        "policies that is no larger than the last column may be due to chance alone.",
         console,
     )
     print_text(

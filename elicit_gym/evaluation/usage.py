@@ -75,20 +75,20 @@ def estimate_usage(
 ) -> list[UsageRow]:
     """Estimate what a run would spend at most: full-length episodes in which nothing is ever satisfied.
 
-    Prompts are built as the run would build them, with four characters a token, messages of 600 characters by the
+    Prompts are built as the run would build them, with four characters per token, messages of 600 characters by the
     agent and of 90 by the user, and 120 tokens of reasons by the judge.
 
     Args:
-        scenarios: those to be played.
-        repeats: of each.
-        max_turns: of an episode.
-        user_simulator: the one of the environment; only a model's calls are counted.
-        judge: likewise.
-        policy_models: model by policy name, for the policies that are models.
-        price: from model, input and output tokens to dollars, None for an unknown price.
+        scenarios: the scenarios to be played.
+        repeats: the number of episodes per scenario.
+        max_turns: the number of turns per episode.
+        user_simulator: the environment's user simulator; its calls are counted if it is a model.
+        judge: the environment's judge; its calls are counted if it is a model.
+        policy_models: the model's name by policy name, for policies that are models.
+        price: a function from model, input tokens and output tokens to dollars, or None if the price is unknown.
 
     Returns:
-        One row for each policy, seat and model.
+        One row per policy, seat and model.
     """
     sample = scenarios[:: max(1, len(scenarios) // 20)]
     per_episode: dict[tuple[str, str], list[float]] = {}

@@ -1,4 +1,4 @@
-"""Conversations in lock-step, for policies that answer many histories in one go (local models)."""
+"""Conversations in lock-step, for policies that answer many histories in one call (local models)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ __all__ = ["in_lock_step", "run_in_lock_step", "step_together"]
 
 
 def in_lock_step(policy: Policy) -> bool:
-    """Say whether a policy's conversations go in lock-step: it answers in batches, and not over a network."""
+    """Say whether a policy's conversations go in lock-step, which is so if it answers in batches without a network."""
     return isinstance(policy, BatchPolicy) and not isinstance(policy, SpendingPolicy)
 
 
@@ -33,10 +33,10 @@ def run_in_lock_step(
     one by one, so that a failure is its own conversation's.
 
     Args:
-        runner: makes environments and the policy.
-        units: of one policy.
-        concurrency: conversations at once.
-        stop: says whether no more units should be begun.
+        runner: what makes the environments and the policy.
+        units: the units of one policy.
+        concurrency: the number of conversations at once.
+        stop: says whether no more units should be started.
     """
     remaining = iter(units)
     policy: Policy | None = None
@@ -73,7 +73,7 @@ def step_together(episodes: Sequence[EpisodeUnderWay], actions: Sequence[str]) -
     """Step each episode by its action: one batch for the judge, one for the user; failures are noted on the episodes.
 
     Args:
-        episodes: under way, at least one; their environments share simulator, judge and reward.
+        episodes: at least one episode under way; their environments share user simulator, judge and reward.
         actions: one utterance for each.
 
     Raises:
@@ -96,7 +96,7 @@ def step_together(episodes: Sequence[EpisodeUnderWay], actions: Sequence[str]) -
 
 
 def _act(policy: BatchPolicy, episodes: Sequence[EpisodeUnderWay]) -> list[str | None]:
-    """Return what the policy says in each conversation; None where it failed, which is noted."""
+    """Return what the policy says in each conversation, or None where it failed, which is noted."""
     if not episodes:
         return []
     try:

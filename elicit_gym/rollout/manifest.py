@@ -1,4 +1,4 @@
-"""What a run was made with, so that it can be repeated, resumed, and compared only with its like."""
+"""What a run was made with, so that it can be repeated, resumed, and compared with runs of the same kind only."""
 
 import platform
 import sys
@@ -31,15 +31,15 @@ def make_manifest(
     """Describe a run.
 
     Args:
-        env_id: of the environment.
-        env_kwargs: its arguments.
+        env_id: the environment's id.
+        env_kwargs: the environment's arguments.
         scenarios: those of the environment (all that it can draw, not only those played).
-        policies: names.
-        privileged: names of those that know the hidden context.
-        repeats: episodes for each scenario.
+        policies: the policies' names.
+        privileged: the names of those that know the hidden context.
+        repeats: the number of episodes per scenario.
         seed: the base seed.
-        prompts: hash by name of every prompt file in the environment's seats.
-        policy_prompts: likewise for each policy that has some.
+        prompts: the hash of each prompt file in the environment's seats, by name.
+        policy_prompts: the same for each policy that has prompts.
 
     Returns:
         JSON types. ``command``, ``created``, ``policies``, ``policy_prompts``, ``privileged``, ``repeats`` and
@@ -70,7 +70,7 @@ def run_facts(packages: Sequence[str]) -> dict[str, Any]:
     for package in packages:
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # an extra that is not installed
+        except PackageNotFoundError:  # the extra is not installed
             continue
     return {
         "versions": versions,
@@ -94,14 +94,14 @@ def check_same_settings(
     """Refuse two manifests that differ in what records depend on.
 
     Args:
-        doing: for the error.
-        ours: the manifest of now.
-        theirs: the one that was found.
-        advice: for the error.
-        what_matters: the keys that have to be alike.
+        doing: what is being done, for the error message.
+        ours: today's manifest.
+        theirs: the manifest that was found.
+        advice: what to do, for the error message.
+        what_matters: the keys whose values have to be equal.
 
     Raises:
-        ManifestMismatchError: they do; names each difference.
+        ManifestMismatchError: they differ; the error names each difference.
     """
     differences = [
         f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here"

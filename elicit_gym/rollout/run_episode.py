@@ -15,19 +15,19 @@ __all__ = ["EpisodeUnderWay", "run_episode"]
 
 
 class EpisodeUnderWay:
-    """An episode as it is made: whoever steps it, alone or among others, the same record comes out.
+    """An episode under way: whether it is stepped alone or among others, its record is the same.
 
     Args:
         env: an InfoQuest environment, wrapped or not.
-        policy: its name.
-        scenario_id: the scenario.
+        policy: the policy's name.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
         seed: the base seed; those of the user and the policy derive from (seed, scenario, repeat).
 
     Attributes:
-        history: what the policy sees; empty before `start`.
+        history: what the policy sees; it is empty before `start`.
         over: whether the episode has ended or failed.
-        policy_seed: for the policy.
+        policy_seed: the policy's seed in this episode.
     """
 
     def __init__(self, env: gym.Env[Any, Any], policy: str, *, scenario_id: str, repeat: int, seed: int) -> None:
@@ -44,7 +44,7 @@ class EpisodeUnderWay:
 
     @property
     def next_turn(self) -> int:
-        """The turn that comes, 1 for the first."""
+        """The number of the next turn, counted from 1."""
         return len(self._turns) + 1
 
     def start(self) -> None:
@@ -75,17 +75,17 @@ class EpisodeUnderWay:
         spent: tuple[Usage, ...] = (),
         repaired: tuple[str, ...] = (),
     ) -> None:
-        """Note a step that was made.
+        """Note a step that has been made.
 
         Args:
-            action: what was said.
-            history: after it.
-            reward: of it.
-            terminated: by it.
-            truncated: by it.
-            info: of it.
-            spent: by the policy.
-            repaired: flags of the policy.
+            action: what the policy said.
+            history: the history after the step.
+            reward: the reward of the step.
+            terminated: whether the step satisfied the last item.
+            truncated: whether the step was the last one without that.
+            info: the info of the step.
+            spent: what the policy spent on it.
+            repaired: the policy's flags.
         """
         self.history, self._terminated, self._truncated = history, terminated, truncated
         self.over = terminated or truncated
@@ -135,14 +135,14 @@ def run_episode(
 
     Args:
         env: an InfoQuest environment, wrapped or not.
-        policy: reset here with a seed of its own.
-        scenario_id: the scenario.
+        policy: the policy, which is reset here with its own seed.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
         seed: the base seed; those of the user and the policy derive from (seed, scenario, repeat).
 
     Returns:
         The record. Whatever the policy, user simulator, judge or model raises is attributed and recorded, with the
-        turns made before it; nothing is raised for it.
+        turns made before it, and not raised.
 
     Raises:
         FatalModelError: no call to a model can succeed, in this episode or another.

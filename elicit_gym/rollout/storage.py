@@ -1,4 +1,4 @@
-"""A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line an episode, flushed as it finishes."""
+"""A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line per episode, flushed when it finishes."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,16 @@ from elicit_gym.rollout.manifest import check_same_settings
 __all__ = ["RETRIED_SOURCES", "RunStore", "load_run", "read_manifest"]
 
 RETRIED_SOURCES = frozenset({"model", "budget"})
-"""Failures that come from outside the conversation: a resumed run tries these units again."""
+"""Failures with a cause outside the conversation: a resumed run tries these units again."""
 
 
 class RunStore:
     """Append records to a run's folder.
 
     Args:
-        folder: made if need be.
-        manifest: of this run.
-        resume: go on with what is there.
+        folder: the run's folder, created if it does not exist.
+        manifest: this run's manifest.
+        resume: continue what is there.
 
     Raises:
         SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
@@ -61,7 +61,7 @@ class RunStore:
             ) from error
 
     def take_records(self) -> dict[tuple[str, str, int], EpisodeRecord]:
-        """Return what was there and counts, by unit; the store keeps it no longer."""
+        """Return the records that were there and count, by unit; the store then forgets them."""
         taken, self._records = self._records, {}
         return taken
 
@@ -103,7 +103,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest.
 
     Raises:
-        StorageError: there is none, or it is no JSON.
+        StorageError: there is none, or it is not JSON.
     """
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

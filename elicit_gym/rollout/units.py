@@ -1,4 +1,4 @@
-"""A unit of work, and what runs it anywhere: in a thread, a process, or an actor on another machine."""
+"""A unit of work, and what runs it: in a thread, a process, or an actor on another machine."""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from elicit_gym.rollout.run_episode import run_episode
 __all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "make_env", "sample_environment"]
 
 Stop = Callable[[], bool]
-"""Says whether no more units should be begun."""
+"""Says whether no more units should be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Unit:
     """One episode to make.
 
     Attributes:
-        policy: index of the policy.
-        scenario_id: the scenario.
+        policy: the index of the policy.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
     """
 
@@ -37,10 +37,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class PolicyMaker:
-    """Makes a policy of one's own for each worker: calls what makes one, or copies one; can itself be pickled.
+    """Makes a separate policy for each worker by calling a factory or copying a policy; it can itself be pickled.
 
     Raises:
-        SettingError: it is neither.
+        SettingError: it is neither a policy nor a factory.
     """
 
     source: PolicyLike
@@ -60,21 +60,21 @@ class PolicyMaker:
 
 
 class UnitRunner:
-    """Runs units in any number of threads, each with an environment and policies of its own.
+    """Runs units in any number of threads, each with its own environment and policies.
 
-    Simulator and judge keep nothing between calls: all threads of a process share one of each, with its connections.
+    User simulator and judge keep nothing between calls, so that all threads of a process share one of each.
 
     Args:
-        env_id: of the environment.
-        env_kwargs: its arguments.
-        makers: of the policies.
+        env_id: the environment's id.
+        env_kwargs: the environment's arguments.
+        makers: what makes each policy.
         seed: the base seed.
     """
 
     def __init__(self, env_id: str, env_kwargs: Mapping[str, Any], makers: Sequence[PolicyMaker], seed: int) -> None:
         self.env_id, self.env_kwargs, self.makers, self.seed = env_id, dict(env_kwargs), tuple(makers), seed
         self.kept: dict[int, Policy] = {}
-        """Policies that this process keeps between calls, for those that answer many conversations themselves."""
+        """The policies that this process keeps between calls, if they answer many conversations themselves."""
         self._parts: InfoQuestEnv | None = None
         self._own = local()
 
@@ -95,7 +95,7 @@ class UnitRunner:
         return run_episode(own.env, policy, scenario_id=unit.scenario_id, repeat=unit.repeat, seed=self.seed)
 
     def policy(self, unit: Unit, made: dict[int, Policy]) -> Policy:
-        """Return the unit's policy, from those made before, or made now."""
+        """Return the unit's policy; it is made if there is none yet."""
         if unit.policy not in made:
             made[unit.policy] = self.makers[unit.policy]()
         policy = made[unit.policy]
@@ -128,7 +128,7 @@ def sample_environment(env_id: str, kwargs: Mapping[str, Any]) -> InfoQuestEnv:
     """Make one environment, unwrapped.
 
     Raises:
-        SettingError: it is no InfoQuest environment, or its arguments are off.
+        SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     try:
         env = gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped

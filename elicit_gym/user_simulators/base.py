@@ -13,7 +13,8 @@ class UserSimulator(Protocol):
     """Plays the user of a scenario.
 
     A simulator keeps nothing between calls: all that it may know is in the `UserTurn`, so that one simulator serves
-    many conversations, threads and resumed runs. It says at most one fact a message, and only one it was asked for.
+    many conversations, threads and resumed runs. It says at most one fact per message, and only one that was asked
+    for.
     """
 
     name: str

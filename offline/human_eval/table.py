@@ -25,11 +25,11 @@ class HumanEvaluation:
     """What people said.
 
     Attributes:
-        table: source, then key of the scale, to the mean rating.
-        to_real: likewise for every source but ``real``, the mean difference to it on the same tasks and workers.
-        alpha: key of the scale (or ``all``) to Krippendorff's alpha.
-        workers: every check.
-        rejected: rows that did not count.
+        table: the mean rating by source and scale.
+        to_real: for each source but ``real``, the mean difference from it on the same tasks and workers, by scale.
+        alpha: Krippendorff's alpha by scale (or ``all``).
+        workers: the check of each worker.
+        rejected: the rows that did not count.
     """
 
     table: Mapping[str, Mapping[str, Estimate]]
@@ -62,16 +62,16 @@ class HumanEvaluation:
 def score_ratings(
     answers: Answers, workers: Sequence[WorkerCheck], key: Mapping[str, Mapping[str, Any]], *, keep_all: bool = False
 ) -> HumanEvaluation:
-    """Make the table from the ratings of the workers that count.
+    """Make the table from the ratings of the workers who count.
 
     Args:
-        answers: see `elicit_gym.offline.human_eval.answers.read_answers`.
-        workers: see `elicit_gym.offline.human_eval.answers.check_workers`.
-        key: of the batch.
-        keep_all: count the workers that the checks would leave out, too.
+        answers: the answers; see `elicit_gym.offline.human_eval.answers.read_answers`.
+        workers: the checks; see `elicit_gym.offline.human_eval.answers.check_workers`.
+        key: the batch's key.
+        keep_all: whether to count the workers whom the checks would leave out, too.
 
     Returns:
-        Means and differences with 95 % intervals by bootstrap over interviews, and alpha for ordinal data with one too.
+        Means, differences and ordinal alpha, all with 95 % intervals by bootstrap over interviews.
 
     Raises:
         MissingExtraError: the extra ``human-eval`` is not installed.
@@ -111,7 +111,7 @@ def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
         raise MissingExtraError("Measuring the raters' agreement", "human-eval") from error
     workers = {worker: i for i, worker in enumerate(sorted({r.worker for r in ratings}))}
     if len(workers) < 2:
-        return Estimate(value=None, num=len(ratings), reason="one rater: no agreement")
+        return Estimate(value=None, num=len(ratings), reason="there is only one rater")
     units = {unit: i for i, unit in enumerate(dict.fromkeys((r.task, r.source, r.scale) for r in ratings))}
     matrix = np.full((len(workers), len(units)), np.nan)  # (raters, units)
     for r in ratings:
@@ -120,7 +120,7 @@ def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
     if not shared.any():
         return Estimate(value=None, num=len(ratings), reason="no task was rated twice")
     if len(np.unique(matrix[:, shared][~np.isnan(matrix[:, shared])])) < 2:
-        return Estimate(value=None, num=len(ratings), reason="every rating alike: alpha is not defined")
+        return Estimate(value=None, num=len(ratings), reason="all ratings are equal, so that alpha is not defined")
 
     def of_units(columns: NDArray[np.float64]) -> float:
         drawn = matrix[:, columns.astype(int)]
@@ -133,7 +133,9 @@ def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
     estimate = cluster_estimate(columns, clusters, of_units)
     if estimate.low is not None and np.isnan(estimate.low):
         return Estimate(
-            value=estimate.value, num=estimate.num, reason="some resamples have one rating only: no interval"
+            value=estimate.value,
+            num=estimate.num,
+            reason="some resamples have only one rating, so that there is no interval",
         )
     return estimate
 
@@ -156,12 +158,12 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
     print_text(f"Agreement over all scales: alpha {format_estimate(overall)}{why}", console)
     if result.to_real:
         print_table(
-            "Difference to the real utterance, same raters",
+            "Difference from the real utterance, same raters",
             (Column("source", right=False), *(Column(scale.short) for scale in SCALES)),
             [(source, *(format_estimate(row[s.key]) for s in SCALES)) for source, row in result.to_real.items()],
             console=console,
         )
-    numbers = map(Column, ("tasks", "s a task", "one number", "agreement"))
+    numbers = map(Column, ("tasks", "s per task", "same number", "agreement"))
     print_table(
         "Workers",
         (Column("worker", right=False), *numbers, Column("left out", right=False)),
@@ -183,7 +185,7 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
 
 
 def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:
-    """Draw means and intervals by scale, one colour a source, as SVG and PNG beside each other."""
+    """Draw means and intervals by scale, with one colour per source, as SVG and PNG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
