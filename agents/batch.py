@@ -17,10 +17,10 @@ class Batch:
     """A batch, right-padded.
 
     Attributes:
-        input_ids: shape (B, T).
-        attention_mask: shape (B, T).
+        input_ids: the tokens, shape (B, T).
+        attention_mask: 1 at tokens and 0 at padding, shape (B, T).
         action_mask: 1 at the action's tokens and at the end token after them, shape (B, T).
-        returns: return-to-go of each example, shape (B,).
+        returns: the return-to-go of each example, shape (B,).
     """
 
     input_ids: "torch.Tensor"

@@ -21,11 +21,11 @@ class LLMPolicy:
         system_prompt: ``plain`` (as in the paper's zero-shot runs), ``clarify`` (one question at a time), ``elicitor``
             (YIELD's interviewer), or a path.
         prompts: a folder with prompt files of your own.
-        name: how reports call it; the model's name, and the prompt's unless it is ``plain``, by default.
-        model_kwargs: for `make_chat_model`.
+        name: the policy's name in reports; by default the model's, with the prompt's unless that is ``plain``.
+        model_kwargs: arguments of `make_chat_model`.
 
     Raises:
-        SettingError: no such prompt.
+        SettingError: there is no such prompt.
 
     References:
         InfoQuest, Section 4: all models are evaluated zero-shot.
@@ -52,7 +52,7 @@ class LLMPolicy:
         self._flags: list[str] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LLMPolicy":
-        # Workers share the model, with its connections and, for a test double, its script; only the episode is theirs.
+        # Workers share the model, with its connections and a test double's script; each has its own episode only.
         twin = object.__new__(LLMPolicy)
         twin.__dict__.update(self.__dict__)
         twin._usage, twin._flags = [], []
@@ -83,7 +83,7 @@ class LLMPolicy:
         """Return the model's answers to many histories; all calls go out at once.
 
         Raises:
-            EpisodeFailure: the first that failed.
+            EpisodeFailure: a call failed; the first such failure is raised.
         """
         responses = self.model.complete_batch([self._request(history, self._seed) for history in histories])
         texts = []

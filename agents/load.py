@@ -64,7 +64,7 @@ def _checked(name: str) -> Policy:
 
 
 def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
-    """Load a local model; of the options for models it takes those that mean the same here."""
+    """Load a local model, with those options for models that apply to it."""
     from elicit_gym.agents.local_policy import LocalPolicy
 
     kwargs: dict[str, Any] = {

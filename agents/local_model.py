@@ -21,11 +21,11 @@ def load_model(
     """Load a causal language model and its tokenizer.
 
     Args:
-        model: hub id or folder.
-        adapter: folder with a LoRA adapter for this model, as safetensors.
+        model: an id on the hub, or a folder.
+        adapter: a folder with a LoRA adapter for this model, as safetensors.
         dtype: ``auto``, ``float32``, ``bfloat16`` or ``float16``.
-        device: ``cpu``, ``cuda``, ...; the best there is by default.
-        load_in_8bit: quantize the weights (LLM.int8), where bitsandbytes runs.
+        device: ``cpu``, ``cuda``, ...; the best available one by default.
+        load_in_8bit: whether to quantize the weights (LLM.int8), where bitsandbytes runs.
 
     Returns:
         The model, in evaluation mode, and the tokenizer, which pads on the left.
@@ -35,7 +35,7 @@ def load_model(
         SettingError: the model or adapter cannot be loaded, or does not fit together.
 
     References:
-        Dettmers et al. (2022), "LLM.int8()", for 8 bit.
+        Dettmers et al. (2022), "LLM.int8()".
     """
     try:
         import torch

@@ -30,20 +30,20 @@ MARGIN = 8
 
 
 class LocalPolicy:
-    """A local model acts and scores, in batches sorted by length, from one way of building its input.
+    """A local model that acts and scores in batches sorted by length, with one way of building its input.
 
     Args:
-        model: hub id or folder, or a loaded model (then give its tokenizer).
-        adapter: folder with a LoRA adapter.
-        tokenizer: with a loaded model.
-        name: how reports call it; the folder's name by default.
-        system: a prompt put before every history, after the system line that it may begin with; None for none.
-        temperature: 0 for greedy decoding.
-        max_new_tokens: longest utterance.
-        batch_size: histories at once.
-        thinking: let a reasoning model deliberate before it speaks; what it deliberates is cut off.
-        dtype: for loading.
-        device: for loading.
+        model: an id on the hub, a folder, or a loaded model, whose tokenizer has to be given.
+        adapter: a folder with a LoRA adapter.
+        tokenizer: the tokenizer of a loaded model.
+        name: the policy's name in reports; the folder's name by default.
+        system: a prompt put before each history, after the system line that it may begin with; None for no prompt.
+        temperature: the sampling temperature; 0 for greedy decoding.
+        max_new_tokens: the largest number of tokens per utterance.
+        batch_size: the number of histories per batch.
+        thinking: whether a reasoning model may deliberate before it speaks; its deliberation is cut off.
+        dtype: see `elicit_gym.agents.local_model.load_model`.
+        device: see `elicit_gym.agents.local_model.load_model`.
 
     References:
         YIELD, Section 4.4 (policy) and 5.1 (scoring the human's utterance).
@@ -83,7 +83,7 @@ class LocalPolicy:
         self._checked = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalPolicy":
-        # Workers share the model; only the episode's seed is theirs.
+        # Workers share the model; each has its own seed only.
         twin = object.__new__(LocalPolicy)
         twin.__dict__.update(self.__dict__)
         return twin
@@ -119,11 +119,11 @@ class LocalPolicy:
         return self.act_seeded(histories, [self._seed] * len(histories))
 
     def act_seeded(self, histories: Sequence[ChatHistory], seeds: Sequence[int]) -> list[str]:
-        """Return the model's next utterance for each history; what is sampled depends on history and seed alone.
+        """Return the model's next utterance for each history; it depends on that history and its seed alone.
 
         Args:
-            histories: shape (n,).
-            seeds: of the episodes, shape (n,).
+            histories: the histories, shape (n,).
+            seeds: the episodes' seeds, shape (n,).
         """
         prompts = [self._fitting_prompt(self._with_system(history)) for history in histories]
         said: list[str] = [""] * len(prompts)
@@ -149,8 +149,8 @@ class LocalPolicy:
         """Return the log probability of each action after its history.
 
         Args:
-            histories: shape (n,).
-            actions: shape (n,).
+            histories: the histories, shape (n,).
+            actions: the actions, shape (n,).
             with_end: whether the token that ends the utterance counts too.
 
         Raises:
@@ -208,6 +208,6 @@ class LocalPolicy:
         ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
         while limit is not None and len(ids) + self._max_new_tokens + MARGIN > limit and len(history) > 2:
             keep = 1 if history[0].role == "system" else 0
-            history = (*history[:keep], *history[keep + 2 :])  # a pair goes, so that roles still alternate
+            history = (*history[:keep], *history[keep + 2 :])  # a pair is dropped, so that roles still alternate
             ids = encode_prompt(self.tokenizer, history, thinking=self._thinking)
         return ids

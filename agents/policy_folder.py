@@ -16,7 +16,7 @@ _HUB_ID = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
 def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]) -> None:
-    """Write adapter (or model) as safetensors, tokenizer and config into a folder that is then put in its place."""
+    """Write the adapter or model as safetensors, the tokenizer and the config into a folder that is then renamed."""
     temporary = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)

@@ -10,14 +10,14 @@ __all__ = ["RowNoise", "generate"]
 
 
 class RowNoise:
-    """A logits processor that turns greedy decoding into sampling, by the Gumbel-max trick, a generator for each row.
+    """A logits processor that turns greedy decoding into sampling by the Gumbel-max trick, with one generator per row.
 
     ``argmax(logits / temperature + g)`` with Gumbel noise g is a sample from ``softmax(logits / temperature)``.
     Transformers' own sampling draws for the whole batch at once, so that a row's text would depend on its neighbours.
 
     Args:
-        seeds: one for each row.
-        temperature: above 0.
+        seeds: one seed per row.
+        temperature: the sampling temperature, above 0.
     """
 
     def __init__(self, seeds: Sequence[int], temperature: float) -> None:
@@ -27,7 +27,7 @@ class RowNoise:
         self._temperature = temperature
 
     def __call__(self, input_ids: Any, scores: "torch.Tensor") -> "torch.Tensor":
-        """Return the scores to take the largest of, shape (B, V)."""
+        """Return the scores whose largest entry is the sample, shape (B, V)."""
         import torch
 
         size = scores.shape[1]
@@ -56,15 +56,15 @@ def generate(
     end: int,
     processors: Sequence[Any] = (),
 ) -> list[list[int]]:
-    """Return the tokens that the model goes on with, each row's end token included where it came to one.
+    """Return the tokens with which the model continues each row, up to and including the end token, if it came to one.
 
     Args:
         model: a Hugging Face causal language model.
-        tokenizer: with a pad token.
-        rows: prompts, shape (B,) of any lengths.
-        max_new_tokens: most tokens a row.
+        tokenizer: a tokenizer with a pad token.
+        rows: B prompts of any lengths.
+        max_new_tokens: the largest number of new tokens per row.
         end: the token that ends an utterance.
-        processors: of logits, such as `RowNoise`; greedy decoding without.
+        processors: processors of the logits, such as `RowNoise`; without any, decoding is greedy.
     """
     import torch
 

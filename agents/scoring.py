@@ -1,4 +1,4 @@
-"""The log probabilities that a causal language model gives to utterances, without the logits of every position."""
+"""The log probabilities that a causal language model gives to utterances, without logits at every position."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ def sequence_log_probs(
     Logits are made at action positions only, (N, V) for the N action tokens of the batch, never (B, T, V).
 
     Args:
-        hidden: last hidden states, shape (B, T, H).
-        output_layer: from hidden states (N, H) to logits (N, V).
-        input_ids: shape (B, T).
-        action_mask: 1 at the action's tokens, its end token included; shape (B, T). Nothing at position 0.
+        hidden: the last hidden states, shape (B, T, H).
+        output_layer: the layer from hidden states (N, H) to logits (N, V).
+        input_ids: the tokens, shape (B, T).
+        action_mask: 1 at the action's tokens, its end token included; 0 at position 0. Shape (B, T).
 
     Returns:
         Two tensors of shape (B,).
@@ -49,22 +49,22 @@ def action_log_probs(
 
     Args:
         model: a Hugging Face causal language model, with or without an adapter; see `check_output_layer`.
-        input_ids: right-padded, shape (B, T). Under causal attention no token sees the padding behind it, so that no
-            attention mask is needed, and the fast causal kernels serve.
-        action_mask: 1 at the tokens that count, shape (B, T). Nothing at position 0.
+        input_ids: the tokens, right-padded, shape (B, T). Under causal attention no token sees the padding behind it,
+            so that no attention mask is needed and the fast causal kernels serve.
+        action_mask: 1 at the tokens that count, 0 at position 0, shape (B, T).
     """
     whole = _whole(model)
-    # The backbone alone: the output layer is applied at action positions only.
+    # Only the backbone is run: the output layer is applied at action positions alone.
     hidden: torch.Tensor = whole.base_model(input_ids=input_ids, use_cache=False).last_hidden_state
     log_probs, counts = sequence_log_probs(hidden, whole.get_output_embeddings(), input_ids, action_mask)
     return hidden, log_probs, counts
 
 
 def check_output_layer(model: Any) -> None:
-    """See that a model's logits are those of its output layer on its last hidden states, and nothing comes after it.
+    """Check that a model's logits come straight from its output layer on its last hidden states.
 
     Raises:
-        SettingError: something does (a cap or a scale of the logits), which `action_log_probs` would leave out.
+        SettingError: the model changes them afterwards (a cap or a scale), which `action_log_probs` would leave out.
     """
     whole = _whole(model)
     was_training = whole.training

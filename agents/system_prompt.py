@@ -23,7 +23,7 @@ def load_system_prompt(name: str, folder: str | None = None) -> Prompt:
     """Load a system prompt by name (``plain``, ``clarify``, ``elicitor``) or from a file.
 
     Raises:
-        SettingError: there is none, or it is no UTF-8 text.
+        SettingError: there is none, or it is not UTF-8 text.
     """
     path = Path(name)
     if path.is_file():
@@ -41,7 +41,7 @@ def load_system_prompt(name: str, folder: str | None = None) -> Prompt:
 
 
 def split_prompt(spec: str) -> tuple[str, str | None]:
-    """Split ``litellm:MODEL+PROMPT`` into the model's part and the prompt's, None where there is no prompt in it."""
+    """Split ``litellm:MODEL+PROMPT`` into the model's part and the prompt's, which is None if there is no prompt."""
     model, plus, prompt = spec.rpartition("+")
     if plus and model and (prompt in _names() or Path(prompt).is_file()):
         return model, prompt

@@ -1,1 +1,1 @@
-"""One script for each published number."""
+"""One script per published number."""

@@ -1,4 +1,4 @@
-"""What every benchmark writes beside its numbers: command, commit, machine, versions, time."""
+"""What every benchmark writes with its numbers: command, commit, machine, versions, time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Steps a second of the scripted environment on one core; cost against history length; memory over many episodes.
+"""Steps per second of the scripted environment on one core, cost against history length, and memory over episodes.
 
 Messages are new at every step (a number is put into each), so that no cache of earlier messages can answer for them.
 
@@ -85,7 +85,7 @@ def rollouts_by_length() -> dict[str, float]:
 
 
 def memory_growth(episodes: int = 10_000) -> dict[str, float]:
-    """Peak memory in MiB after a tenth of the episodes and after all."""
+    """Return the peak memory in MiB after a tenth of the episodes and after all."""
     env = gym.make(ENV)
     seen = {}
     for episode in range(episodes):

@@ -3,7 +3,7 @@
 Perplexity: the package as it ships (float16, one window at a time), its own function for one window in a loop in
 float32 on the model that we score with, and `LocalPolicy.log_prob_batch`. Progression: the package's function on the
 windows' turns, and ours, with the same encoder; both metrics on the released fine-tuning sample's test windows. Loading
-is left out. Run from the repository root: ``python -m benchmarks.evaluation_throughput``.
+is not counted. Run from the repository root: ``python -m benchmarks.evaluation_throughput``.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def _write_rows(windows: list[Window], path: Path) -> Path:
 
 
 def package_as_shipped(windows: list[Window], base: str) -> tuple[float, float]:
-    """Return seconds and micro perplexity; loading is measured on one window and taken off."""
+    """Return seconds and micro perplexity; loading is measured on one window and subtracted."""
     from elicitation.metrics.conformity_perplexity import conformity_perplexity
 
     with tempfile.TemporaryDirectory() as folder:

@@ -57,7 +57,7 @@ def _growth(points: list[dict[str, Any]]) -> float:
 
 
 def concurrent(conversations: int, minutes: float) -> dict[str, Any]:
-    """Return memory and episodes over the minutes, and what is lost or doubled in the folder."""
+    """Return memory and episodes over the minutes, and the episodes lost or doubled in the folder."""
     per_minute = conversations / (TURNS * LATENCY) * 60
     repeats = max(1, round(per_minute * minutes / 80))
     points: list[dict[str, Any]] = []

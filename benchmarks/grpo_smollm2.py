@@ -1,6 +1,6 @@
-"""A few steps of GRPO with SmolLM2 in InfoQuest: that it runs on a real model, how long a step takes, what was earned.
+"""A few steps of GRPO with SmolLM2 in InfoQuest: whether it runs, how long a step takes, and what was earned.
 
-Not a training result: a handful of steps on a CPU moves nothing. Run: ``python -m benchmarks.grpo_smollm2``.
+This is not a training result: a handful of steps on a CPU changes nothing. Run: ``python -m benchmarks.grpo_smollm2``.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server in a process of its own that answers after a fixed time and does nothing else."""
+"""An OpenAI-compatible server in its own process that answers after a fixed time and does nothing else."""
 
 import argparse
 import asyncio
@@ -37,7 +37,7 @@ def serve(port: int, latency: float) -> None:
 
 @contextmanager
 def latency_server(latency: float, port: int = 18_765) -> Iterator[str]:
-    """Run the server while the block runs; yields its api_base."""
+    """Run the server during the block, which gets its api_base."""
     command = [sys.executable, __file__, "--port", str(port), "--latency", str(latency)]
     process = subprocess.Popen(command)
     try:

@@ -1,6 +1,7 @@
-"""Calls a second through the package's door, beside bare litellm and beside the ideal (concurrency / latency).
+"""Calls per second through the package, beside bare litellm and beside the ideal (concurrency / latency).
 
-One run, one machine, one server with a fixed latency in a process of its own. Three ways to make the same calls: bare
+There is one run, one machine, and one server with a fixed latency in its own process, and three ways to make the same
+calls: bare
 `litellm.acompletion` in a gather, our litellm transport, and our plain-HTTP transport. CPU is this process's.
 """
 
@@ -75,7 +76,7 @@ def main() -> None:
             for concurrency in (16, 64, 256):
                 ideal = concurrency / latency
                 calls = max(4 * concurrency, min(1024, int(5 * min(ideal, 250))))
-                # Each way twice, in turns; the better counts, since the machine is shared.
+                # Each way is run twice, in turns, and the better one counts, since the machine is shared.
                 runs: dict[str, list[dict[str, float]]] = {name: [] for name in WAYS}
                 for _ in range(2):
                     for name, way in WAYS.items():

@@ -44,7 +44,7 @@ print(time.perf_counter() - start, memory("VmHWM") - before, memory("VmHWM"))
 
 
 def fresh(setup: str, body: str) -> dict[str, float]:
-    """Time and memory of `body` in a process of its own: MiB above what `setup` took, and the peak of all."""
+    """Return time and memory of `body` in its own process: MiB above what `setup` took, and the overall peak."""
     code = OPEN.format(setup=setup, body=body)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     wall, grown, peak = map(float, done.stdout.split())

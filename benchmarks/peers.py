@@ -1,12 +1,12 @@
 """The same work on peers from the package index, in one run on one machine.
 
-Steps a second, one process, no language model: InfoQuest with its scripted user and judge, single-player games of
+Steps per second, one process, no language model: InfoQuest with its scripted user and judge, single-player games of
 `textarena`, and, for scale, the bare number game of `gem-llm` (no history, no judge, no spaces).
 
-Rollouts a second against a server of fixed latency: `collect_episodes`, and `verifiers` (in an environment of its own)
-on the same environment through our adapter, both at the same concurrency. verifiers plays with the cheapest harness
-that can be written for it (`tests/adapters/verifiers_plugins`): its own start a program by `uv` for every turn, which
-would be slower by far. Run from the repository root: ``python -m benchmarks.peers``.
+Rollouts per second against a server of fixed latency: `collect_episodes`, and `verifiers` (in its own virtual
+environment) on the same environment through our adapter, both at the same concurrency. verifiers plays with the
+cheapest harness that can be written for it (`tests/adapters/verifiers_plugins`): its own start a program by `uv`
+for every turn, which is far slower. Run from the repository root: ``python -m benchmarks.peers``.
 """
 
 import json
@@ -29,7 +29,7 @@ from elicit_gym.rollout.collect import collect_episodes
 from tests.adapters.venvs import python_with
 
 ENV = "elicit_gym/InfoQuest-v0"
-# Those that need no download at their start; the action is one that the game can read.
+# The games that need no download to start, each with an action that it can read.
 TEXTARENA = {
     "GuessTheNumber-v0": "[{n}]",
     "TowerOfHanoi-v0": "[A B]",
@@ -111,7 +111,7 @@ def main() -> None:
     for game, action in TEXTARENA.items():
         try:
             games[game] = round(textarena(game, action))
-        except Exception as error:  # a game that needs a download is left out, and that is told
+        except Exception as error:  # a game that needs a download is left out and reported
             games[game] = f"not measured: {type(error).__name__}: {str(error)[:80]}"
     rates = [rate for rate in games.values() if isinstance(rate, int)]
     steps = median(ours() for _ in range(3))

@@ -1,4 +1,4 @@
-"""The part of `peers` that runs in the environment that has verifiers: rollouts a second on our adapter."""
+"""The part of `peers` that runs in the environment that has verifiers: rollouts per second on our adapter."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 """Training speed and memory: our AWR, SFT through TRL, and a plain AWR loop that pads to 512 and takes full logits.
 
 The same model (SmolLM2-135M-Instruct in float32), the same adapter and windows (of YIELD's real 1 % sample, of all
-lengths up to 512 tokens), batches of four, one epoch; each in a process of its own, one after the other. Tokens are the
+lengths up to 512 tokens), batches of four, one epoch; each in its own process, one after the other. Tokens are the
 windows' own, without padding. Run from the repository root: ``python -m benchmarks.train_throughput``.
 """
 
@@ -73,7 +73,7 @@ def _padded(batch: Batch, width: int) -> Batch:
 
 
 def run_one(name: str, path: Path, count: int) -> dict[str, float]:
-    """Train once in this process; seconds, tokens and memory."""
+    """Train once in this process; return seconds, tokens and memory."""
     import torch
 
     torch.manual_seed(0)
@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--path", type=Path, default=Path("../shared/data/yield-v1-small1pct"))
     parser.add_argument("--windows", type=int, default=24)
-    parser.add_argument("--one", choices=CONTESTANTS, help="Internal: run this one and print its numbers.")
+    parser.add_argument("--one", choices=CONTESTANTS, help="Run only this contestant and print its numbers (internal).")
     options = parser.parse_args()
     if options.one:
         print(json.dumps(run_one(options.one, options.path, options.windows)))

@@ -83,7 +83,7 @@ PAPER = {
 
 
 def train(work: Path) -> dict[str, Any]:
-    """Train both policies where they are not trained yet; the learning rate, and how many windows they saw."""
+    """Train both policies unless they are trained; return the learning rate and the number of windows."""
     shared: dict[str, Any] = {"policy_lr": LEARNING_RATE, "eval_every": 87}
     found: dict[str, Any] = {"learning_rate": LEARNING_RATE}
     for name in ("awr", "sft"):
@@ -122,7 +122,7 @@ def evaluation_windows(per_domain: int, tokenizer: Any) -> list[Window]:
 
 
 def make_policies(work: Path, **kwargs: Any) -> list[LocalPolicy]:
-    """Load the base model, the same with the elicitor prompt, and the two trained ones."""
+    """Load the base model, without and with the elicitor prompt, and the two trained ones."""
     base = str(smollm2_folder())
     shared: dict[str, Any] = {"max_new_tokens": 96, "batch_size": 16, **kwargs}
     elicitor = load_system_prompt("elicitor").text.strip()
@@ -214,7 +214,7 @@ def restate_result() -> None:
 
 
 def play(work: Path, num_scenarios: int) -> dict[str, Any]:
-    """Let the same policies talk to InfoQuest's scripted user; return and length, with intervals."""
+    """Let the same policies talk to InfoQuest's scripted user; return their returns and lengths, with intervals."""
     scenarios = load_scenarios()[:: max(1, len(load_scenarios()) // num_scenarios)][:num_scenarios]
     policies = make_policies(work, system=ONLINE_SYSTEM, max_new_tokens=64)
     comparison = compare(
@@ -242,7 +242,7 @@ def play(work: Path, num_scenarios: int) -> dict[str, Any]:
 def main() -> None:
     """Train, evaluate, play, write the result."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--work", type=Path, default=Path("pilot"), help="Folder for the trained policies.")
+    parser.add_argument("--work", type=Path, default=Path("pilot"), help="The folder for the trained policies.")
     parser.add_argument("--train-only", action="store_true")
     parser.add_argument("--restate", action="store_true", help="Make the tables of the saved result anew.")
     parser.add_argument("--per-domain", type=int, default=24, help="Windows of each domain to evaluate on.")

@@ -1,4 +1,4 @@
-"""Episodes as data: what was said, what it earned, and who was to blame if it could not be finished."""
+"""Episodes as data: what was said, what it earned, and what stopped an episode that could not be finished."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -81,12 +81,12 @@ class Episode:
 
     @property
     def satisfied(self) -> frozenset[int]:
-        """Indexes of the checklist items satisfied."""
+        """The indexes of the checklist items that are satisfied."""
         return frozenset(i for turn in self.turns for i in turn.newly_satisfied)
 
     @property
     def doubtful(self) -> frozenset[int]:
-        """Indexes of items that went unscored and were never satisfied: "no" at worst, "yes" at best."""
+        """The indexes of items that went unscored and were never satisfied: "no" at worst, "yes" at best."""
         return frozenset(i for turn in self.turns for i in turn.unscored) - self.satisfied
 
     def transitions(self) -> Iterator[Transition]:
@@ -112,9 +112,9 @@ class Failure:
     """Why an episode could not be finished.
 
     Attributes:
-        source: whose fault it was.
+        source: the part that caused it.
         message: what happened, without keys or tracebacks.
-        turn: the turn that failed, 1 for the first; 0 for the reset.
+        turn: the turn that failed, counted from 1; 0 for the reset.
     """
 
     source: FailureSource
@@ -128,8 +128,8 @@ class EpisodeRecord:
 
     Attributes:
         policy: the policy's name.
-        repeat: 0 for the first.
-        seed: of the environment, derived from (base seed, scenario, repeat).
+        repeat: which repeat it is, counted from 0.
+        seed: the environment's seed, derived from (base seed, scenario, repeat).
         failure: None for a finished episode. A failed one is missing from every mean, never 0.
     """
 
@@ -173,7 +173,7 @@ class EpisodeRecord:
         """Invert `to_row`.
 
         Raises:
-            KeyError, TypeError, ValueError: the row is no record.
+            KeyError, TypeError, ValueError: the row is not a record.
         """
         failure = row.get("failure")
         return cls(
@@ -199,7 +199,7 @@ class EpisodeRecord:
 
 def _turn_to_row(turn: Turn) -> dict[str, Any]:
     row: dict[str, Any] = {"action": turn.action, "reply": turn.reply, "reward": turn.reward}
-    # What is empty in nearly every turn is left out: files of a million turns are read more often than written.
+    # What is empty in nearly every turn is left out, since files of a million turns are read more often than written.
     if turn.newly_satisfied:
         row["newly_satisfied"] = list(turn.newly_satisfied)
     if turn.stuck:

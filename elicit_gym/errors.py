@@ -5,16 +5,16 @@
     ElicitGymError
     ├── ScenarioError (ValueError)        a scenario file breaks a rule; `.problems` lists all of them
     ├── UnknownNameError (LookupError)    a name that no registry knows; suggests the nearest
-    ├── SettingError (ValueError)         an argument, option or file of the user's is off
+    ├── SettingError (ValueError)         an argument, option or file of the user's is invalid
     ├── ManifestMismatchError             two runs differ in what matters; `.differences` says in what
     ├── StorageError                      a saved run cannot be read
     ├── MissingExtraError (ImportError)   an optional dependency is absent; names the install command
-    └── EpisodeFailure                    one episode could not be finished; `.source` says whose fault it was
+    └── EpisodeFailure                    one episode could not be finished; `.source` says what caused it
         ├── PolicyFailure
         ├── UserSimulatorFailure
         ├── JudgeFailure
         ├── ModelFailure                  a model service failed for good
-        │   └── FatalModelError           and so will every call: no key, no such model, no server; ends the run
+        │   └── FatalModelError           so will every other call (no key, model or server); ends the run
         └── BudgetExceeded                the run's budget is spent
 
 Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
@@ -69,7 +69,7 @@ class UnknownNameError(ElicitGymError, LookupError):
 
 
 class SettingError(ElicitGymError, ValueError):
-    """An argument, an option or a file that the user gave is off."""
+    """An argument, an option or a file that the user gave is invalid."""
 
 
 class ManifestMismatchError(ElicitGymError):
@@ -100,14 +100,14 @@ class EpisodeFailure(ElicitGymError):
     """One episode could not be finished.
 
     Attributes:
-        source: whose fault it was.
+        source: the part that caused it.
     """
 
     source: ClassVar[FailureSource]
 
 
 class PolicyFailure(EpisodeFailure):
-    """The policy raised, or its action was no valid utterance."""
+    """The policy raised, or its action was not a valid utterance."""
 
     source = "policy"
 
@@ -164,13 +164,13 @@ class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
     """Attribute whatever is raised inside to `source`, once; a context manager.
 
     An `EpisodeFailure` passes through: the innermost boundary knows best (a dead model service behind a policy is the
-    model's failure and not the policy's). KeyboardInterrupt and SystemExit are no failures.
+    model's failure and not the policy's). KeyboardInterrupt and SystemExit are not failures.
 
     Raises:
         EpisodeFailure: the subclass for `source`, with the original as its cause.
     """
 
-    # A class and not a generator: the environment enters two of these in every step.
+    # A class, which is faster than a generator: the environment enters two of these in every step.
     __slots__ = ("_doing", "_source")
 
     def __init__(self, source: FailureSource, doing: str) -> None:

@@ -1,7 +1,7 @@
 """JSON on disk: the one reader of JSON lines, and whole files that a kill never leaves half written.
 
-A line is told by file and number, whatever is wrong with it. UTF-8, UTF-16 and UTF-32 are read, with a byte-order mark
-and without, as `json.loads` reads bytes.
+Whatever is wrong with a line, its file and number are reported. UTF-8, UTF-16 and UTF-32 are read, with a byte-order
+mark or without, as `json.loads` reads bytes.
 """
 
 import json
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class UnfinishedLineWarning(UserWarning):
-    """The last line of a file was cut off, as a kill leaves it, and does not count."""
+    """The last line of a file was cut off by a kill, and does not count."""
 
 
 class _Line(NamedTuple):
@@ -37,7 +37,7 @@ class _Line(NamedTuple):
 
     number: int
     start: int
-    """Bytes before it; of a UTF-8 file only."""
+    """The number of bytes before it, in a UTF-8 file only."""
     value: Any
     error: Exception | None
     finished: bool
@@ -52,10 +52,10 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file in the encoding that its first bytes tell.
+    """Read a text file in the encoding that its first bytes indicate.
 
     Raises:
-        StorageError: there is no such file, or it holds no such text.
+        StorageError: there is no such file, or it is not text in that encoding.
     """
     try:
         data = path.read_bytes()
@@ -79,11 +79,11 @@ def parse_line(text: str, where: str) -> Any:
 
 
 def read_lines(path: Path, *, problems: list[str] | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the value of each line, as the file is read; blank lines are passed over.
+    """Yield the number and the value of each line while the file is read; blank lines are skipped.
 
     Args:
-        path: of the file.
-        problems: takes a sentence for everything that cannot be read, which is then passed over; None: it raises.
+        path: the file's path.
+        problems: gets a sentence for each line that cannot be read, which is then skipped; if None, such a line raises.
 
     Raises:
         StorageError: there is no such file, or a line cannot be read.
@@ -99,11 +99,11 @@ def read_lines(path: Path, *, problems: list[str] | None = None) -> Iterator[tup
 
 
 def parse_lines(file: IO[bytes], name: str, *, problems: list[str] | None = None) -> Iterator[tuple[int, Any]]:
-    """Do what `read_lines` does on a file that is open, from its beginning.
+    """Do what `read_lines` does for an open file, from its beginning.
 
     Args:
-        file: bytes, for example of a member of an archive.
-        name: of the file, for errors.
+        file: a file opened in binary mode, for example a member of an archive.
+        name: the file's name, for error messages.
         problems: see `read_lines`.
 
     Raises:
@@ -122,15 +122,15 @@ def parse_lines(file: IO[bytes], name: str, *, problems: list[str] | None = None
 def read_records(
     path: Path, convert: Callable[[Any], T], *, what: str, advice: str = "Fix the line.", own: bool = False
 ) -> Iterator[T]:
-    """Yield what is made of each line, as the file is read.
+    """Yield the object made from each line while the file is read.
 
     Args:
-        path: of the file.
-        convert: from a line's value; may raise AttributeError, KeyError, TypeError or ValueError.
-        what: a line is, for the error.
-        advice: for the error.
-        own: this program appends to the file, so that a kill can have cut off its last line: that is then passed over
-            with an `UnfinishedLineWarning`. In any other file it is an error.
+        path: the file's path.
+        convert: makes the object from a line's value; it may raise AttributeError, KeyError, TypeError or ValueError.
+        what: what a line should be, for error messages.
+        advice: what to do about a bad line, for error messages.
+        own: whether this program appends to the file, so that a kill may have cut off its last line, which is then
+            skipped with an `UnfinishedLineWarning`. In any other file it is an error.
 
     Raises:
         StorageError: there is no such file, or a line cannot be read.
@@ -147,18 +147,18 @@ def read_records(
 
 
 def resume_records(
-    path: Path, convert: Callable[[Any], T], *, what: str, advice: str = "Remove the line, or start anew."
+    path: Path, convert: Callable[[Any], T], *, what: str, advice: str = "Remove the line, or start over."
 ) -> list[T]:
-    """Read a file that this program appends to, and mend its end, so that it can go on with the file.
+    """Read a file that this program appends to, and repair its end, so that more can be appended.
 
-    A last line that was cut off is taken away, with an `UnfinishedLineWarning`. One that is whole but for its newline
-    counts, and gets it.
+    A last line that was cut off is removed, with an `UnfinishedLineWarning`. One that lacks nothing but its newline
+    counts, and the newline is added.
 
     Args:
-        path: of the file; one that does not exist is empty.
+        path: the file's path; a file that does not exist is read as empty.
         convert: see `read_records`.
-        what: likewise.
-        advice: likewise.
+        what: see `read_records`.
+        advice: see `read_records`.
 
     Raises:
         StorageError: a line cannot be read, or the file is no longer UTF-8, so that nothing can be appended.
@@ -208,7 +208,7 @@ def _converted(path: Path, line: _Line, convert: Callable[[Any], T], what: str, 
 
 
 def _encoding(file: IO[bytes]) -> str:
-    """Return the encoding that the first bytes tell; the file is at its beginning, or behind UTF-8's mark."""
+    """Return the encoding that the first bytes indicate; the file is left at its beginning, or after UTF-8's mark."""
     file.seek(0)
     encoding = json.detect_encoding(file.read(4))
     file.seek(3 if encoding == "utf-8-sig" else 0)
@@ -220,7 +220,7 @@ def _lines(file: IO[bytes]) -> Iterator[_Line]:
     start = file.tell()
     number = 0
     try:
-        # UTF-8 line by line as bytes, since what is no text is then told by its line.
+        # UTF-8 is read as bytes, line by line, so that a line that is not text can be reported by its number.
         for raw in file if encoding == "utf-8" else _as_utf8(file, encoding):
             number += 1
             if raw.strip():

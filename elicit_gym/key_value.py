@@ -12,14 +12,14 @@ from elicit_gym.errors import SettingError
 __all__ = ["KeyValueStore"]
 
 _AT_ONCE = 500
-"""Keys in one query: SQLite takes no more than 999 in old versions."""
+"""The largest number of keys per query: old versions of SQLite take no more than 999."""
 
 
 class KeyValueStore:
-    """Values by key, safe with several threads and processes; nothing in it is ever unpickled.
+    """A store of values by key that several threads and processes may share; nothing in it is ever unpickled.
 
     Args:
-        path: the SQLite file; made if need be. None keeps everything in memory.
+        path: the SQLite file, created if it does not exist; None keeps everything in memory.
 
     Raises:
         SettingError: it cannot be opened.
@@ -41,7 +41,7 @@ class KeyValueStore:
         self._lock = Lock()
 
     def get(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the keys that are there."""
+        """Return the values of those keys that are in the store."""
         found: dict[str, Any] = {}
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
@@ -52,7 +52,7 @@ class KeyValueStore:
         return found
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Keep values, JSON types, all of them or none; the first one for a key stays."""
+        """Keep values of JSON types, either all or none of them; a key that is there keeps its value."""
         rows = [(key, json.dumps(value)) for key, value in values.items()]
         with self._lock, self._db:
             self._db.execute("BEGIN")

@@ -31,13 +31,13 @@ class Policy(Protocol):
     """An agent's behaviour.
 
     Attributes:
-        name: how reports call it.
+        name: the policy's name in reports.
     """
 
     name: str
 
     def reset(self, seed: int) -> None:
-        """Start a new episode; whatever is random in it must derive from `seed`."""
+        """Start a new episode; everything random in it must derive from `seed`."""
         ...
 
     def act(self, history: ChatHistory) -> str:
@@ -47,7 +47,7 @@ class Policy(Protocol):
 
 @runtime_checkable
 class BatchPolicy(Policy, Protocol):
-    """A policy that answers many histories in one go; it must keep nothing of an episode between calls."""
+    """A policy that answers many histories in one call; it must not keep anything of an episode between calls."""
 
     def act_batch(self, histories: Sequence[ChatHistory]) -> list[str]:
         """Return one utterance for each history, in order."""
@@ -56,10 +56,10 @@ class BatchPolicy(Policy, Protocol):
 
 @runtime_checkable
 class SeededBatchPolicy(BatchPolicy, Protocol):
-    """A batch policy that samples: what it says to a history depends on that and on its seed, not on the batch."""
+    """A batch policy that samples: its answer depends on the history and the seed, and not on the rest of the batch."""
 
     def act_seeded(self, histories: Sequence[ChatHistory], seeds: Sequence[int]) -> list[str]:
-        """Return one utterance for each history, in order, as after `reset` with its seed."""
+        """Return one utterance for each history, in order, as if `reset` had been called with its seed."""
         ...
 
 

@@ -30,10 +30,10 @@ def register_envs() -> None:
     """Register every environment of this package with Gymnasium; calling it again changes nothing.
 
     `import elicit_gym` calls it, and so does ``gym.make("elicit_gym:elicit_gym/InfoQuest-v0")``, with nothing imported
-    before. It is also the package's ``gymnasium.envs`` entry point. Gymnasium 1.0 removed the code that read this
+    before it. It is also the package's ``gymnasium.envs`` entry point. Gymnasium 1.0 removed the code that read this
     group, so that with Gymnasium 1.x an id alone is not enough: import `elicit_gym`, or put ``elicit_gym:`` before it.
     """
-    # Inside the function: as an entry point this file is loaded while Gymnasium itself is half imported.
+    # Inside the function, since as an entry point this file is loaded while Gymnasium itself is half imported.
     from gymnasium.envs.registration import register, registry
 
     for env_id, (entry_point, kwargs) in _ENVS.items():

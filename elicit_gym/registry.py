@@ -107,7 +107,7 @@ class Registry(Generic[T]):
     """A table from a name to ``"module:attribute"``, the factory that makes the part.
 
     Args:
-        kind: what the names stand for, used in messages.
+        kind: what the names stand for, for error messages.
         targets: the built-in names.
     """
 
@@ -124,7 +124,7 @@ class Registry(Generic[T]):
         """Add a name of your own.
 
         Args:
-            name: how it is asked for.
+            name: the name.
             target: ``"package.module:attribute"``; imported at first use.
 
         Raises:
@@ -150,7 +150,7 @@ class Registry(Generic[T]):
         """Forget a name of your own.
 
         Raises:
-            UnknownNameError: no such name.
+            UnknownNameError: there is no such name.
             SettingError: it is built in.
         """
         if name in self._builtin:

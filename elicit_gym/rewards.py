@@ -11,9 +11,9 @@ class RewardStep:
     """What a reward may look at.
 
     Attributes:
-        num_newly_satisfied: items that this step satisfied.
-        num_satisfied: items satisfied so far, this step included.
-        turn: 1 for the first.
+        num_newly_satisfied: the number of items that this step satisfied.
+        num_satisfied: the number of items satisfied so far, this step included.
+        turn: the turn, counted from 1.
         last: whether the episode ends with this step.
     """
 
@@ -47,7 +47,7 @@ class ChecklistGain:
 
 @dataclass(frozen=True)
 class FinalChecklist:
-    """Nothing until the last step, then the number of satisfied items: the same return, all of it delayed."""
+    """Zero until the last step, which earns the number of satisfied items: the same return, paid at the end."""
 
     def __call__(self, step: RewardStep) -> float:
         """Return the number of satisfied items at the last step and 0 before."""
@@ -56,10 +56,10 @@ class FinalChecklist:
 
 @dataclass(frozen=True)
 class ChecklistGainPerTurnCost:
-    """The gain of this step less a price for the turn, so that asking more than needed costs something.
+    """The gain of this step less a price per turn, so that asking more than necessary costs something.
 
     Args:
-        cost: price of one turn, in checklist items.
+        cost: the price of a turn, in checklist items.
     """
 
     cost: float = 0.1

@@ -21,7 +21,7 @@ _SAMPLE_WORDS = (
 
 
 class Utterance(Space[str]):
-    """Any string with at least one character that is no white space."""
+    """Any string with at least one character that is not white space."""
 
     def __init__(self, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(dtype=str, seed=seed)
@@ -68,8 +68,8 @@ class ChatHistorySpace(Space[ChatHistory]):
     """A tuple of messages that opens with the user and alternates between user and assistant.
 
     Args:
-        max_messages: longest history.
-        seed: for sampling.
+        max_messages: the length of the longest history.
+        seed: the seed for sampling.
     """
 
     def __init__(self, max_messages: int, seed: int | np.random.Generator | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Contracts for people who plug in a policy, a user simulator or a judge of their own.
+"""Contract checks for people who plug in a policy, a user simulator or a judge of their own.
 
 Each check raises `AssertionError` with what was expected and what was found; put them into your own tests. The optional
 contracts (`elicit_gym.parts`, `elicit_gym.policy`, `elicit_gym.judges.base`) are checked where a part has them.
@@ -137,7 +137,7 @@ def check_user_simulator(simulator: UserSimulator, *, deterministic: bool = True
     if deterministic:
         again = [simulator.reply(turn) for turn in reversed(turns)]
         assert [r.text for r in reversed(again)] == [r.text for r in replies], (
-            "expected the same reply for the same turn, whatever came before, got another"
+            "expected the same reply for the same turn, whatever came before, got a different one"
         )
     if isinstance(simulator, BatchUserSimulator):
         batch = simulator.reply_batch(turns)
@@ -149,7 +149,7 @@ def check_user_simulator(simulator: UserSimulator, *, deterministic: bool = True
 
 
 def check_judge(judge: Judge, *, deterministic: bool = True) -> None:
-    """Check the contract of a judge: one verdict a pending item, in order, the same batched or not.
+    """Check the contract of a judge: one verdict per pending item, in order, the same batched or not.
 
     Args:
         judge: with or without `judge_batch` and `check_scenarios`, and the optional contracts of `elicit_gym.parts`.
@@ -171,9 +171,11 @@ def check_judge(judge: Judge, *, deterministic: bool = True) -> None:
             assert verdict.satisfied in (True, False, None), f"expected True, False or None, got {verdict.satisfied!r}"
             assert verdict.satisfied is not None or verdict.reason, "expected a reason for an unscored item, got none"
     if deterministic:
-        assert [judge.judge(request) for request in requests] == verdicts, "expected the same verdicts, got others"
+        assert [judge.judge(request) for request in requests] == verdicts, (
+            "expected the same verdicts for the same request, got others"
+        )
     if isinstance(judge, BatchJudge):
         batch = judge.judge_batch(requests)
         assert len(batch) == len(requests), f"expected {len(requests)} tuples of verdicts, got {len(batch)}"
         if deterministic:
-            assert batch == verdicts, "expected the batch to give the same verdicts, got others"
+            assert batch == verdicts, "expected the same verdicts in a batch, got different ones"

@@ -39,7 +39,7 @@ NUM_ITEMS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """One utterance and who made it."""
+    """One utterance and the role of its speaker."""
 
     role: Role
     content: str
@@ -73,7 +73,7 @@ class ChecklistItem:
     """One yes/no question of the checklist, and what a judge without a language model needs to answer it.
 
     Attributes:
-        question: as the checklist words it.
+        question: the question in the checklist's words.
         kind: ``ask`` (the agent has to ask for it) or ``advice`` (the agent has to address it).
         facts: the facts that it hangs on. An *ask* is met by a question that goes for one of them; an *advice* counts
             once the user has disclosed one.
@@ -135,7 +135,7 @@ class Usage:
 
     Attributes:
         seat: ``policy``, ``user_simulator`` or ``judge``.
-        cost_usd: None when the model's price is unknown.
+        cost_usd: the cost; None if the model's price is unknown.
     """
 
     seat: str
@@ -151,11 +151,11 @@ class Verdict:
     """A judge's answer for one checklist item.
 
     Attributes:
-        satisfied: None when the item could not be scored. That is never a silent "no".
+        satisfied: the answer; None if the item could not be scored, which is never a silent "no".
         reason: why, in the judge's words; for an unscored item, what went wrong.
-        raw: the raw reply behind it, where there is one.
+        raw: the raw reply behind it, if there is one.
         flags: what had to be done to get it; calls that answer several items have them on the first.
-        usage: what it cost; likewise.
+        usage: what it cost; calls that answer several items have it on the first.
     """
 
     satisfied: bool | None
@@ -170,9 +170,9 @@ class JudgeRequest:
     """All that a judge may look at: the hidden context and the most recent user and assistant messages.
 
     Attributes:
-        pending: indexes into `scenario.checklist`, in ascending order; the verdicts come back in this order.
-        disclosed: ids of the facts that the user has given away so far.
-        seed: of the episode, for judges that sample.
+        pending: the indexes of the pending items in `scenario.checklist`, in ascending order; verdicts have this order.
+        disclosed: the ids of the facts that the user has given away so far.
+        seed: the episode's seed, for judges that sample.
     """
 
     scenario: Scenario
@@ -188,8 +188,8 @@ class UserTurn:
     """All that a user simulator may look at when it is its turn.
 
     Attributes:
-        history: up to and including the agent's latest message.
-        turn: how many messages the agent has sent, 1 for the first.
+        history: the history up to and including the agent's latest message.
+        turn: the number of messages that the agent has sent, the latest included.
         satisfied: the state of the checklist, the paper's "game progress".
         newly_satisfied: indexes of the items that the latest message satisfied.
         stuck: two turns in a row without progress.

@@ -1,4 +1,4 @@
-"""From a corpus by name to its rewards, and to a built dataset on disk."""
+"""The steps from a corpus' name to its rewards and to a built dataset on disk."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,14 +29,14 @@ def choose_dialogues(
     """Load the dialogues of a corpus that meet every condition.
 
     Args:
-        name: see `elicit_gym.offline.load_corpus.load_corpus`.
-        split: likewise.
-        path: likewise.
-        domain: one only; None for all.
-        commercial: only what may be used commercially.
+        name: the corpus; see `elicit_gym.offline.load_corpus.load_corpus`.
+        split: the part to load; None for all.
+        path: a local copy of the corpus.
+        domain: the domain to keep; None for all.
+        commercial: whether to keep only what may be used commercially.
 
     Raises:
-        SettingError: none does.
+        SettingError: no dialogue meets them.
     """
     corpus = load_corpus(name, split, path=path).filter(domain=domain, commercial=commercial)
     if not len(corpus):
@@ -56,15 +56,15 @@ def make_reward(
     """Make a reward by name.
 
     Args:
-        name: from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`.
-        ner_model: for ``factual_novelty``, which alone reads entities, as all that follows.
+        name: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`.
+        ner_model: the spaCy pipeline; like all that follows, it is for ``factual_novelty``, which alone reads entities.
         cache: see `elicit_gym.offline.entity_reader.EntityReader`.
-        num_processes: likewise.
-        on_ray: likewise.
-        address: likewise.
+        num_processes: see there.
+        on_ray: see there.
+        address: see there.
 
     Raises:
-        UnknownNameError: no such reward.
+        UnknownNameError: there is no such reward.
     """
     if name != "factual_novelty":
         return DIALOGUE_REWARDS.make(name)
@@ -73,18 +73,18 @@ def make_reward(
 
 
 def read_entities_first(reward: DialogueReward, corpus: Corpus, *, published: bool, progress: bool) -> None:
-    """Read all entities that a reward needs, in batches and with a bar: they are what takes long.
+    """Read all entities that a reward needs, in batches and with a progress bar, since they take the time.
 
     Args:
-        reward: does nothing for one that reads no entities.
-        corpus: to be rewarded.
+        reward: the reward; nothing is done for one that reads no entities.
+        corpus: the corpus to be rewarded.
         published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
         progress: whether to show the bar.
     """
     if not isinstance(reward, FactualNovelty):
         return
     reader = reward.reader
-    # Enough texts at a time that several processes pay: a dialogue has some 170 turns.
+    # Enough texts per batch for several processes to pay: a dialogue has some 170 turns.
     chunk = 64 if reader.in_parallel else 8
     with progress_bar("entities, dialogues", len(corpus), show=progress) as advance:
         for start in range(0, len(corpus), chunk):
@@ -104,11 +104,11 @@ def build_dataset(
 
     Args:
         corpus: the dialogues.
-        reward: of their replies.
+        reward: the reward of their replies.
         out: the Arrow file.
         gamma: the discount.
         published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
-        chosen: how the dialogues were chosen, JSON types; for the file beside it.
+        chosen: how the dialogues were chosen, in JSON types, for the file beside it.
     """
     episodes = (episode_of_dialogue(dialogue, reward, gamma=gamma, published=published) for dialogue in corpus)
     write_episodes(episodes, out)

@@ -1,4 +1,4 @@
-"""Built datasets: one Arrow file, an episode a row, memory-mapped when opened."""
+"""Built datasets: one Arrow file with one episode per row, memory-mapped when opened."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ from elicit_gym.types import Message
 __all__ = ["ArrowEpisodes", "write_episodes"]
 
 ROWS_A_BATCH = 16
-"""Few, since a batch is the unit of reading: an episode costs its batch."""
+"""The number of rows per batch; it is small, since reading an episode costs its whole batch."""
 
 
 def _pyarrow() -> Any:
@@ -31,7 +31,7 @@ def _schema(pa: Any) -> Any:
             ("split", pa.string()),
             ("licence", pa.string()),
             ("roles", pa.list_(pa.string())),
-            ("contents", pa.list_(pa.large_binary())),  # bytes: lone surrogates are no valid UTF-8
+            ("contents", pa.list_(pa.large_binary())),  # bytes, since lone surrogates are not valid UTF-8
             ("turn_ids", pa.list_(pa.int64())),
             ("rewards", pa.list_(pa.float64())),
             ("returns_to_go", pa.list_(pa.float64())),
@@ -76,7 +76,7 @@ def _episode(row: dict[str, Any]) -> OfflineEpisode:
 
 
 def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
-    """Write episodes as they come, in bounded memory; the file appears when it is whole.
+    """Write episodes as they come, in bounded memory; the file appears once it is complete.
 
     Returns:
         The path.
@@ -99,10 +99,10 @@ def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
 
 
 class ArrowEpisodes(LazySequence[OfflineEpisode]):
-    """Episodes of a built dataset, each read when it is asked for.
+    """The episodes of a built dataset, each of which is read when it is asked for.
 
     Args:
-        path: of the Arrow file.
+        path: the Arrow file.
 
     Raises:
         StorageError: it cannot be read.

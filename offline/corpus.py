@@ -18,8 +18,8 @@ class Corpus(Sequence[Dialogue]):
     """An immutable sequence of dialogues.
 
     Args:
-        dialogues: in order.
-        name: where they come from, for reports.
+        dialogues: the dialogues, in order.
+        name: the corpus' name in reports.
     """
 
     def __init__(self, dialogues: Sequence[Dialogue], name: str = "corpus") -> None:
@@ -64,10 +64,10 @@ class Corpus(Sequence[Dialogue]):
         """Return the dialogues that meet every condition given.
 
         Args:
-            domain: of the dialogue.
-            split: likewise.
-            licence: as `elicit_gym.offline.licences` names it.
-            commercial: only what may be used commercially; an unknown licence may not.
+            domain: the dialogue's domain.
+            split: the dialogue's split.
+            licence: the dialogue's licence, as `elicit_gym.offline.licences` names it.
+            commercial: whether to keep only what may be used commercially, which excludes unknown licences.
             where: any condition of your own.
         """
         return Corpus(
@@ -84,7 +84,7 @@ class Corpus(Sequence[Dialogue]):
         )
 
     def with_splits(self, seed: int = 0) -> "Corpus":
-        """Return the corpus with splits of its own: 80/10/10, stratified by domain, no dialogue in two splits.
+        """Return the corpus with new splits: 80/10/10, stratified by domain, with no dialogue in two splits.
 
         Dialogues with the same id (a corpus put together twice) go to the same split.
 
@@ -102,7 +102,7 @@ class Corpus(Sequence[Dialogue]):
         return Corpus([replace(d, split=chosen[d.dialogue_id]) for d in self._dialogues], self.name)
 
     def shuffled(self, seed: int = 0) -> "Corpus":
-        """Return the control corpus: the utterances of each dialogue shuffled among its turns.
+        """Return the control corpus, in which the utterances of each dialogue are shuffled among its turns.
 
         Speakers, roles, timestamps and ids stay where they are, so that questions turn up as answers and answers as
         questions. The shuffle of a dialogue derives from (seed, dialogue id).

@@ -1,4 +1,4 @@
-"""The paper's tables of a corpus and of its windows, and a picture of them."""
+"""The paper's tables of a corpus and its windows, and a figure of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ def corpus_statistics(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
     Tokens are words and marks; the paper does not say which tokens it counts.
 
     Returns:
-        JSON types: ``total`` (domains, dialogues, turns, tokens, turns a dialogue, tokens a turn), ``by_source``
-        (one row for each domain and source), ``licences`` (dialogues and turns by licence), ``splits`` and
+        JSON types: ``total`` (domains, dialogues, turns, tokens, turns per dialogue, tokens per turn), ``by_source``
+        (one row per domain and source), ``licences`` (dialogues and turns by licence), ``splits`` and
         ``traps`` (empty utterances, neighbours of the same role, one-sided dialogues).
     """
     rows: dict[tuple[str, str], Counter[str]] = {}
@@ -68,12 +68,12 @@ def window_statistics(windows: Iterable[Window], counts: Counter[str], rules: Wi
     """Describe windows as the paper's Table 5 does.
 
     Args:
-        windows: of a dataset, read to the end here.
+        windows: the windows of a dataset, which are read to the end.
         counts: the counter that was given to `make_windows`.
-        rules: those the windows were made by.
+        rules: the rules by which the windows were made.
 
     Returns:
-        JSON types: one row for each domain and ``total``, and the counts by rule.
+        JSON types: one row per domain and ``total``, and the counts by rule.
     """
     by_domain: dict[str, list[tuple[int, float, float]]] = {}
     for window in windows:
@@ -101,7 +101,7 @@ def _window_row(entries: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
 
 
 def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path: Path) -> None:
-    """Draw turn lengths by role and rewards by domain, as PNG or SVG by the ending of the path."""
+    """Draw turn lengths by role and rewards by domain, as PNG or SVG depending on the path's ending."""
     import matplotlib as mpl
     import numpy as np
     from matplotlib.figure import Figure
@@ -136,7 +136,7 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
                 right.bar(edges[:-1], share * 0.85 / share.max(), width=0.85, bottom=row - 0.4, color=shade, alpha=0.85)
                 right.text(12.2, row, f"mean {np.mean(rewards):.2f}", va="center", fontsize=8)
         left.set_xscale("log")
-        left.set_xlabel("tokens a turn: median, quartiles, 5 to 95 %")
+        left.set_xlabel("tokens per turn: median, quartiles, 5 to 95 %")
         left.set_yticks(range(len(domains)), [domain.replace("_", " ") for domain in reversed(domains)])
         left.set_title("Turn lengths")
         for label, shade in (("elicitor", "#0072B2"), ("respondent", "#D55E00")):
@@ -144,7 +144,7 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
         left.legend(loc="upper left", bbox_to_anchor=(0.62, 1.12), ncols=2, fontsize=8, handlelength=1.2)
         right.set_xlim(-0.7, 14.5)
         right.set_xticks([0, 2, 4, 6, 8, 11], ["0", "2", "4", "6", "8", "11+"])
-        right.set_xlabel("reward of an action")
+        right.set_xlabel("reward per action")
         right.set_title("Rewards")
         right.grid(axis="y", visible=False)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -28,11 +28,11 @@ def history_text(history: ChatHistory) -> str:
 
 
 class OfflineDataset(Sequence[OfflineEpisode]):
-    """Episodes, in memory or read from a memory-mapped file when they are asked for.
+    """A dataset of episodes, in memory or read from a memory-mapped file when they are asked for.
 
     Args:
-        episodes: any sequence; it is not copied.
-        name: for reports.
+        episodes: the episodes; the sequence is not copied.
+        name: the dataset's name in reports.
     """
 
     def __init__(self, episodes: Sequence[OfflineEpisode], name: str = "dataset") -> None:
@@ -141,7 +141,8 @@ class OfflineDataset(Sequence[OfflineEpisode]):
         """Yield every transition.
 
         Args:
-            context: messages in an observation, at most; None for all, which is quadratic in the length of a dialogue.
+            context: the largest number of messages per observation; None for all, which is quadratic in the length of a
+                dialogue.
         """
         for episode in self._episodes:
             yield from episode.transitions(context)
@@ -189,8 +190,8 @@ class OfflineDataset(Sequence[OfflineEpisode]):
 
         Args:
             tokenizer: a Hugging Face tokenizer with a chat template.
-            max_length: most tokens.
-            rules: for the windows; their own token limit is left to `max_length`.
+            max_length: the largest number of tokens per window.
+            rules: the rules for the windows, except for their token limit, which is `max_length`.
 
         Returns:
             ``input_ids``, ``attention_mask``, ``action_mask`` (int64, shape (N, L) with L the longest; right-padded),
@@ -218,6 +219,6 @@ def qlearning_dataset(dataset: OfflineDataset, context: int | None = CONTEXT) ->
 
 
 def sequence_dataset(dataset: OfflineDataset, context: int | None = CONTEXT) -> Iterator[dict[str, NDArray[Any]]]:
-    """Yield what D4RL's function of this name yields: one dictionary of arrays for each episode."""
+    """Yield what D4RL's function of this name yields: one dictionary of arrays per episode."""
     for i in range(len(dataset)):
         yield dataset[i : i + 1].to_d4rl(context)

@@ -15,10 +15,10 @@ Utterance = tuple[DialogueRole, str]
 
 @runtime_checkable
 class DialogueReward(Protocol):
-    """A reward: from the utterances of one whole dialogue to a number for each.
+    """A reward: a function from the utterances of a whole dialogue to one number per utterance.
 
     Attributes:
-        name: for manifests; says every parameter that changes a number.
+        name: the reward's name in manifests, with every parameter that changes a number.
     """
 
     name: str
@@ -27,7 +27,7 @@ class DialogueReward(Protocol):
         """Return the worth of each utterance; 0 for those of the elicitor.
 
         Args:
-            utterances: role and text, in order, shape (n,).
+            utterances: the role and text of each utterance, in order, shape (n,).
         """
         ...
 
@@ -49,7 +49,7 @@ class FactualNovelty:
 
     Args:
         model: a spaCy pipeline with an entity recogniser. The paper uses ``en_core_web_trf``.
-        reader: where to read entities from, in the place of `model`; it brings the cache.
+        reader: what reads the entities in place of `model`; it has the cache.
 
     References:
         YIELD, Section 6.2: ``R_{t+1} = |E_{t+1} \\ E_{<=t}|``, NER applied to each utterance.

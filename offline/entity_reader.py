@@ -1,4 +1,4 @@
-"""The entities of texts, each text once in a lifetime of the cache, read here or on a cluster."""
+"""The entities of texts, which are read once per lifetime of the cache, here or on a cluster."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -16,10 +16,10 @@ class EntityReader:
     Args:
         model: a spaCy pipeline.
         cache: a SQLite file that keeps the entities of every text by a hash of (model, version, text); None keeps them
-            in memory. A run that was killed goes on where it was, and a changed window rule costs no NER.
-        num_processes: for spaCy.
-        on_ray: read on a Ray cluster, with as many workers as it has CPUs.
-        address: of the cluster; None starts one on this machine.
+            in memory. A run that was killed continues where it was, and a changed window rule costs no NER.
+        num_processes: the number of spaCy's processes.
+        on_ray: whether to read on a Ray cluster, with as many workers as it has CPUs.
+        address: the cluster's address; None starts one on this machine.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class EntityReader:
         self._on_ray, self._address = on_ray, address
         self._store = KeyValueStore(cache)
         self.num_read = 0
-        """Texts that the model has read so far; the others came from the cache."""
+        """The number of texts that the model has read so far; the others came from the cache."""
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Return the entities of each text, as ``LABEL:lower-case text``, without those left out."""
@@ -49,7 +49,7 @@ class EntityReader:
         return [found[key] for key in keys]
 
     def warm(self, texts: Iterable[str], chunk: int = 4_096) -> None:
-        """Read the entities of many texts into the cache, in bounded memory; what is there already is skipped."""
+        """Read the entities of many texts into the cache, in bounded memory; texts that are there are skipped."""
         batch: dict[str, str] = {}
         for text in texts:
             batch[self._key(text)] = text

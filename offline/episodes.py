@@ -18,7 +18,7 @@ CONTEXT = 5
 
 
 class _Observations(LazySequence[ChatHistory]):
-    """The T+1 observations of an episode, each made when it is asked for: all of them whole would be quadratic."""
+    """The T+1 observations of an episode, made when they are asked for, since all of them take quadratic space."""
 
     def __init__(self, episode: "OfflineEpisode", context: int | None) -> None:
         self._episode = episode
@@ -33,14 +33,15 @@ class _Observations(LazySequence[ChatHistory]):
 
 @dataclass(frozen=True, kw_only=True)
 class OfflineEpisode:
-    """One dialogue of T actions.
+    """One dialogue with T actions.
 
     Attributes:
-        id: of the dialogue.
-        messages: merged, alternating; the respondent is ``user``, the elicitor ``assistant``. Shape (M,).
-        turn_ids: of the first raw turn of each message, shape (M,).
-        rewards: of each action, shape (T,).
-        returns_to_go: shape (T,).
+        id: the dialogue's id.
+        messages: the merged messages, whose roles alternate; the respondent is ``user``, the elicitor ``assistant``.
+            Shape (M,).
+        turn_ids: the id of each message's first raw turn, shape (M,).
+        rewards: the reward of each action, shape (T,).
+        returns_to_go: the return-to-go of each action, shape (T,).
         terminated: whether it ended by itself; a recorded interview always does.
         truncated: whether it was cut off.
     """
@@ -56,7 +57,7 @@ class OfflineEpisode:
     split: str | None = None
     licence: str = "unknown"
     positions: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    """Index of each action in `messages`, shape (T,)."""
+    """The index of each action in `messages`, shape (T,)."""
 
     def __post_init__(self) -> None:
         found = tuple([i for i, message in enumerate(self.messages) if message.role == "assistant"])
@@ -67,7 +68,7 @@ class OfflineEpisode:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the elicitor said, shape (T,)."""
+        """The elicitor's messages, shape (T,)."""
         return tuple(self.messages[p].content for p in self.positions)
 
     def observation(self, step: int, context: int | None = None) -> ChatHistory:
@@ -75,7 +76,7 @@ class OfflineEpisode:
 
         Args:
             step: 0 to T.
-            context: at most so many messages, the latest; None for all.
+            context: the largest number of messages, of which the latest are kept; None for all.
         """
         end = self.positions[step] if step < len(self.positions) else len(self.messages)
         return self.messages[max(0, end - context) if context is not None else 0 : end]
@@ -104,10 +105,10 @@ def episode_of_dialogue(
     """Turn a dialogue into an episode.
 
     Args:
-        dialogue: raw.
+        dialogue: the raw dialogue.
         reward: what replies are worth.
         gamma: the discount.
-        published: how rewards and returns are counted where neighbours of the same role are merged.
+        published: how rewards and returns are counted if neighbours of the same role are merged.
 
             False (default) follows the paper's definition on merged turns: the reward of an action is the worth of the
             whole merged reply, and returns are discounted from action to action.

@@ -1,4 +1,4 @@
-"""Exports to other formats and back, with nothing lost: published rows, Hugging Face datasets, Minari."""
+"""Exports to other formats and back, without loss: published rows, Hugging Face datasets, Minari."""
 
 import json
 import string
@@ -22,12 +22,12 @@ def write_published(windows: Iterable[Window], path: str | Path, *, experimental
     """Write windows as the released JSON lines.
 
     Args:
-        windows: any.
+        windows: the windows to write.
         path: the file.
-        experimental: with score and return; False for the fine-tuning rows, which have neither.
+        experimental: whether to write score and return, which the fine-tuning rows do not have.
 
     Returns:
-        How many.
+        The number of windows.
     """
     count = 0
     target = Path(path)
@@ -45,14 +45,14 @@ def read_published(path: str | Path) -> Iterator[Window]:
     """Read windows from released JSON lines, of either kind.
 
     Raises:
-        StorageError: there is no such file, or a line cannot be read; names it.
+        StorageError: there is no such file, or a line cannot be read; the error names it.
     """
     what = "a released row with block_id, domain and messages"
     return read_records(Path(path), window_from_row, what=what)
 
 
 def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
-    # Texts as JSON with escapes: Arrow's strings and HDF5 take valid UTF-8 only, and lone surrogates are none.
+    # Texts are JSON with escapes: Arrow's strings and HDF5 accept valid UTF-8 only, which lone surrogates are not.
     return {
         "id": json.dumps(episode.id),
         "domain": episode.domain,
@@ -102,7 +102,7 @@ def from_huggingface(table: Any, name: str = "huggingface") -> OfflineDataset:
     """Invert `to_huggingface`.
 
     Raises:
-        StorageError: its columns are others.
+        StorageError: its columns are not those of an export.
     """
     try:
         return OfflineDataset([_episode_from_row(row) for row in table], name)
@@ -132,14 +132,14 @@ def _minari() -> Any:
 def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None = 5) -> Any:
     """Create a Minari dataset.
 
-    Minari has no space for a sequence of messages, so that observations and actions are JSON text, in ASCII. Each
-    step's ``infos`` hold the return-to-go; the whole episode lies once, as JSON, at its first observation's info, so
-    that `from_minari` gets every field back.
+    Minari has no space for a sequence of messages, so that observations and actions are JSON text in ASCII. Each
+    step's ``infos`` hold the return-to-go; the first observation's info holds the whole episode as JSON, so that
+    `from_minari` recovers every field.
 
     Args:
-        dataset: at least one episode with at least one action.
+        dataset: a dataset with at least one episode that has an action.
         dataset_id: Minari's id, such as ``yield/oral-history-v1``.
-        context: messages in an observation, at most.
+        context: the largest number of messages per observation.
 
     Returns:
         The `minari.MinariDataset`.

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """Slices, negative indexes and bounds over `_make`, which makes one item; subclasses say how long it is."""
+    """A sequence with slices and negative indexes over `_make`, which makes one item; subclasses define the length."""
 
     @abstractmethod
     def _make(self, index: int) -> T:

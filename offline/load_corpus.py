@@ -1,4 +1,4 @@
-"""Corpora by name: YIELD from the hub or a folder, the bundled sample, or files of one's own."""
+"""Corpora by name: YIELD from the hub or a folder, the bundled sample, or files of your own."""
 
 import json
 import os
@@ -42,13 +42,13 @@ def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Pa
         name: ``yield`` (the released corpus) or ``sample`` (12 dialogues bundled with the package).
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a file, or a folder with files, in YIELD's schema (JSON lists or JSON lines, zipped or not). A file below
-            a folder named ``train``, ``dev`` or ``test`` belongs to that split. Without it YIELD comes from
+            a folder named ``train``, ``dev`` or ``test`` belongs to that split. Without it, YIELD comes from
             ``$ELICIT_GYM_DATA`` or from the Hugging Face hub.
 
     Raises:
-        CorpusError: a file breaks a rule; names file, dialogue, field, what was expected and found.
-        SettingError: no such corpus or split.
-        MissingExtraError: huggingface_hub is needed and not installed.
+        CorpusError: a file breaks a rule; the error names file, dialogue, field, what was expected and what was found.
+        SettingError: there is no such corpus or split.
+        MissingExtraError: huggingface_hub is needed but not installed.
     """
     if split is not None and split not in SPLITS:
         raise SettingError(f"Loading the corpus {name!r}: expected split 'train', 'dev' or 'test', got {split!r}.")
@@ -77,7 +77,7 @@ def _yield_folder() -> Path:
         return Path(
             snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=["*.json", "*.zip"])
         )
-    except Exception as error:  # the hub's client raises errors of half a dozen libraries
+    except Exception as error:  # the hub's client raises the errors of half a dozen libraries
         raise CorpusError(
             [
                 f"Downloading {REPOSITORY} from the Hugging Face hub: expected its files, got {type(error).__name__}. "
@@ -87,7 +87,7 @@ def _yield_folder() -> Path:
 
 
 Source = tuple[str, str | None, bytes | str]
-"""Name, split, and the bytes of a file, or the sentence that says why there are none."""
+"""The name, split and bytes of a file, or the sentence that says why there are none."""
 
 
 def _sources(path: Path) -> Iterator[Source]:
@@ -176,7 +176,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     """Read every dialogue of a file or folder.
 
     Raises:
-        CorpusError: a rule is broken; lists all problems.
+        CorpusError: a rule is broken; the error lists all problems.
     """
     dialogues, problems = _read(path)
     if problems:

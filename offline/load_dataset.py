@@ -33,7 +33,7 @@ def load_dataset(
     """Load a dataset: the corpus, its rewards and returns.
 
     Args:
-        dataset_id: one of `list_datasets`, for example ``yield/oral_history-v1``.
+        dataset_id: an id from `list_datasets`, for example ``yield/oral_history-v1``.
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a local copy of the corpus.
         reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, ``module:attribute``, or a reward.
@@ -43,7 +43,7 @@ def load_dataset(
         published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
 
     Raises:
-        UnknownNameError: no such id.
+        UnknownNameError: there is no such id.
     """
     if dataset_id not in list_datasets():
         raise unknown_name("dataset", dataset_id, list_datasets())

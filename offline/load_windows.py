@@ -1,4 +1,4 @@
-"""Windows from whatever holds them: a dataset id, a built file, or released rows."""
+"""Windows from any source: a dataset id, a built file, or released rows."""
 
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,16 @@ def load_windows(
 
     Args:
         data: a dataset id, a built Arrow file, or released JSON lines (which have no split).
-        split: None for all.
+        split: the part to use; None for all.
         path: a local copy of the corpus.
-        reward: for dataset ids.
-        cache: SQLite file that keeps entities.
+        reward: the reward of a turn, for dataset ids.
+        cache: a SQLite file that keeps entities.
         max_tokens: longer windows are left out.
-        limit: so many at most.
-        tokenizer: counts the tokens with its chat template; words and marks are counted without.
+        limit: the largest number of windows.
+        tokenizer: the tokenizer whose chat template counts the tokens; without it, words and punctuation are counted.
 
     Raises:
-        SettingError: there are none.
+        SettingError: there are no windows.
     """
     if data.endswith(".jsonl"):
         windows = list(read_published(data))
@@ -59,14 +59,14 @@ def load_windows(
 def load_shuffled_windows(
     data: str, split: str | None, *, path: Path | None = None, max_tokens: int = 512, limit: int | None = None
 ) -> list[Window] | None:
-    """Load windows of the shuffled control corpus; None where the data are a file, which holds no whole dialogues.
+    """Load windows of the shuffled control corpus; or None if the data are a file, which does not hold whole dialogues.
 
     Args:
-        data: see `load_windows`, as for all of these.
-        split: None for all.
+        data: see `load_windows`.
+        split: the part to use; None for all.
         path: a local copy of the corpus.
         max_tokens: longer windows are left out.
-        limit: so many at most.
+        limit: the largest number of windows.
 
     References:
         YIELD, Section 6.5.2.

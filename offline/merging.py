@@ -1,4 +1,4 @@
-"""Merge neighbours of the same role into one turn, and keep what each was made of."""
+"""Merge neighbours of the same role into one turn, and keep the raw turns of each."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ class MergedTurn:
     """A run of raw turns of one role.
 
     Attributes:
-        text: the utterances, joined by a space; empty ones leave nothing.
-        raw: positions of the raw turns in the dialogue, first and last included, shape (2,).
+        text: the utterances, joined by spaces; empty ones leave no trace.
+        raw: the positions of its first and last raw turn in the dialogue, shape (2,).
     """
 
     role: DialogueRole

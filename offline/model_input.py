@@ -1,4 +1,4 @@
-"""The one way from a history to a model's tokens, for acting, training and scoring alike, so that they cannot drift."""
+"""The only way from a history to a model's tokens, for acting, training and scoring, so that they cannot diverge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Example:
 
     Attributes:
         input_ids: prompt, action, and the end token that follows the action. Shape (T,).
-        action_start: index of the action's first token; those before it are the prompt's.
+        action_start: the index of the action's first token; the prompt's tokens come before it.
     """
 
     input_ids: list[int]
@@ -34,7 +34,7 @@ class Example:
 
     @property
     def end(self) -> int:
-        """Index of the end token that follows the action: the last."""
+        """The index of the end token that follows the action, which is the last token."""
         return len(self.input_ids) - 1
 
 
@@ -42,7 +42,7 @@ def _render(tokenizer: Any, rows: list[dict[str, str]], **kwargs: Any) -> str:
     if getattr(tokenizer, "chat_template", None) is None:
         raise SettingError(
             f"Building a model's input: expected a tokenizer with a chat template, got {tokenizer.__class__.__name__} "
-            "without. Give one: tokenizer.chat_template = '...' (Jinja), or use an instruction-tuned model."
+            "without one. Give one: tokenizer.chat_template = '...' (Jinja), or use an instruction-tuned model."
         )
     text: str = tokenizer.apply_chat_template(rows, tokenize=False, **kwargs)
     return text
@@ -61,8 +61,8 @@ def encode_prompt(tokenizer: Any, history: Sequence[Message], *, thinking: bool 
 
     Args:
         tokenizer: a Hugging Face tokenizer with a chat template.
-        history: oldest first, a system line included where there is one.
-        thinking: leave a ``<think>`` that the template opens open. By default it is closed at once, so that a
+        history: the messages, oldest first, with the system line if there is one.
+        thinking: whether to leave open a ``<think>`` that the template opens. By default, it is closed, so that a
             reasoning model is trained, scored and asked for the utterance and not for a deliberation.
 
     Raises:
@@ -73,14 +73,14 @@ def encode_prompt(tokenizer: Any, history: Sequence[Message], *, thinking: bool 
 
 
 def text_between_turns(tokenizer: Any, history: Sequence[Message], *, thinking: bool = False) -> str:
-    """Return what the template writes from the end of the last utterance to the begin of the next one.
+    """Return what the template writes from the end of the last utterance to the beginning of the next one.
 
     That is the end mark, the reply, and the mark of the utterance to come: with it, tokens that were sampled are
     continued without being tokenized again.
 
     Args:
         tokenizer: see `encode_prompt`.
-        history: ends with an utterance of the assistant's and the reply to it.
+        history: a history that ends with an utterance of the assistant's and the reply to it.
         thinking: see `encode_prompt`.
     """
     *before, _, reply = history
@@ -93,15 +93,15 @@ def encode_example(
 ) -> Example:
     """Return the tokens of a history and an action.
 
-    The prompt is exactly that of `encode_prompt`; prompt and action are tokenized apart, so that no token spans the
-    border and the model is trained and scored on what it will see when it acts.
+    The prompt is exactly that of `encode_prompt`; prompt and action are tokenized separately, so that no token spans
+    the border, and the model is trained and scored on what it will see when it acts.
 
     Args:
         tokenizer: see `encode_prompt`.
-        history: likewise.
+        history: see `encode_prompt`.
         action: what was said.
         thinking: see `encode_prompt`.
-        end: the tokenizer's `end_token_id`, from callers with many examples; looked up when not given.
+        end: the tokenizer's `end_token_id`, which callers with many examples give; by default, it is looked up.
 
     Raises:
         SettingError: the tokenizer has no chat template or no end token.
@@ -113,7 +113,7 @@ def encode_example(
 
 
 def end_token_id(tokenizer: Any) -> int:
-    """Return the token that the chat template puts after an assistant's message; else the end-of-sequence token.
+    """Return the token that the chat template puts after an assistant's message, or else the end-of-sequence token.
 
     Raises:
         SettingError: there is neither, or the tokenizer has no chat template.
@@ -127,14 +127,14 @@ def end_token_id(tokenizer: Any) -> int:
         return int(ids[0])
     if tokenizer.eos_token_id is None:
         raise SettingError(
-            f"Building a model's input: expected an end token, got {tokenizer.__class__.__name__} without. "
+            f"Building a model's input: expected an end token, got {tokenizer.__class__.__name__} without one. "
             "Set tokenizer.eos_token."
         )
     return int(tokenizer.eos_token_id)
 
 
 def context_length(model: Any) -> int | None:
-    """Return how many tokens a Hugging Face model can read; None where it does not say."""
+    """Return how many tokens a Hugging Face model can read, or None if it does not say."""
     limit = getattr(model.config, "max_position_embeddings", None)
     return int(limit) if limit else None
 

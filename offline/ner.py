@@ -1,4 +1,4 @@
-"""Entities by spaCy, in batches and with several processes."""
+"""Entities found by spaCy, in batches and in several processes."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -19,7 +19,7 @@ def _load(model: str) -> Any:
         import spacy
     except ImportError as error:
         raise MissingExtraError("Factual novelty", "yield") from error
-    # Only what entities need: in spaCy's pipelines the recogniser reads no tags, parses or lemmas.
+    # Only what entities need is loaded: in spaCy's pipelines, the recogniser reads no tags, parses or lemmas.
     unneeded = ["tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer"]
     try:
         return spacy.load(model, exclude=unneeded)
@@ -35,12 +35,13 @@ def read_entities(model: str, texts: Sequence[str], num_processes: int) -> Itera
 
     Args:
         model: a spaCy pipeline.
-        texts: shape (n,), valid Unicode.
-        num_processes: for spaCy; used for many texts only, since a process costs seconds to start.
+        texts: valid Unicode, shape (n,).
+        num_processes: the number of spaCy's processes; they are used for many texts only, since starting one takes
+            seconds.
 
     Raises:
         MissingExtraError: the extra ``yield`` is not installed.
-        SettingError: no such pipeline.
+        SettingError: there is no such pipeline.
     """
     nlp = _load(model)
     processes = num_processes if len(texts) >= MANY else 1

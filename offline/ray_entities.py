@@ -16,9 +16,9 @@ def entities_on_ray(model: str, texts: Sequence[str], address: str | None = None
     """Yield the entities of each text, in order; a chunk that is lost with its worker is read again by another.
 
     Args:
-        model: a spaCy pipeline, installed on every machine; a worker loads it once.
-        texts: shape (n,).
-        address: of the cluster; None starts one on this machine.
+        model: a spaCy pipeline that is installed on every machine; each worker loads it once.
+        texts: the texts, shape (n,).
+        address: the cluster's address; None starts one on this machine.
 
     Raises:
         MissingExtraError: the extra ``ray`` is not installed.

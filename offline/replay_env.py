@@ -24,9 +24,9 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
     """Walks through a recorded dialogue: whatever the agent says, the recorded reply comes back.
 
     ## Description
-    For dry runs of any loop written for `gym.Env`, and as the handle to a dataset. The action is compared with
+    This is for dry runs of any loop written for `gym.Env`, and a handle to a dataset. The action is compared with
     nothing, and the reward is the recorded one, so that every policy earns what the human did: this environment cannot
-    tell policies apart, and says so. Use the windows and `elicit-gym evaluate-yield` for that.
+    distinguish policies. Use the windows and `elicit-gym evaluate-yield` for that.
 
     ## Action space
     `Utterance`: a non-empty string.
@@ -38,8 +38,8 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
     The recorded ones.
 
     ## Starting state
-    `reset(seed=...)` draws a dialogue of the split; ``options={"episode_id": ...}`` picks one. An opening remark of the
-    elicitor's, before the respondent has said anything, is skipped.
+    `reset(seed=...)` draws a dialogue of the split; ``options={"episode_id": ...}`` picks one. What the
+    elicitor says before the respondent has said anything is skipped.
 
     ## Episode end
     `terminated` after the last recorded action.
@@ -49,10 +49,10 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
 
     Args:
         dataset: an id from `elicit_gym.offline.list_datasets`.
-        split: the held-out part to walk through; ``None`` for all.
+        split: the held-out part to walk through; None for all.
         path: a local copy of the corpus.
         reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`.
-        cache: for entities.
+        cache: a SQLite file that keeps entities.
         dataset_kwargs: further arguments of `elicit_gym.offline.load_dataset`.
         render_mode: ``ansi`` or None.
 
@@ -91,7 +91,7 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         """Return the dataset to learn from.
 
         Args:
-            split: ``train`` by default, so that what is walked through stays unseen; None for all.
+            split: the part to return; ``train`` by default, so that what is walked through stays unseen; None for all.
         """
         return load_dataset(self._id, split=split, **self._settings)
 
@@ -102,7 +102,7 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         their utterances shuffled (YIELD's control), which keeps what is said and destroys who asked for it.
 
         References:
-            D4RL, Section 4; theirs is in percent.
+            D4RL, Section 4, where it is in percent.
         """
         if self._references is None:
             corpus_name = self._id.partition("/")[0]
@@ -126,7 +126,7 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         """Start walking through a dialogue.
 
         Raises:
-            SettingError: no such dialogue.
+            SettingError: there is no such dialogue.
         """
         super().reset(seed=seed)
         self._episode = self._walkable[int(self.np_random.integers(len(self._walkable)))]
@@ -142,7 +142,7 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         """Say anything, and hear what the respondent said to the human.
 
         Raises:
-            InvalidAction: the action is no utterance.
+            InvalidAction: the action is not an utterance.
             ResetNeeded: there is no dialogue under way.
         """
         episode = self._episode

@@ -9,7 +9,7 @@ def returns_to_go(rewards: Sequence[float], gamma: float = 0.9) -> list[float]:
     """Return the discounted sum of what is still to come, each reward's own included.
 
     Args:
-        rewards: shape (T,).
+        rewards: the reward of each step, shape (T,).
         gamma: the discount.
 
     References:

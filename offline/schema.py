@@ -21,7 +21,7 @@ __all__ = [
 DialogueRole: TypeAlias = Literal["elicitor", "respondent"]
 ROLES = ("elicitor", "respondent")
 DOMAINS = ("academic_interviews", "journalistic_investigations", "judicial_proceedings", "oral_history")
-"""The four domains of YIELD; a corpus of one's own may have others."""
+"""The four domains of YIELD; your own corpus may have others."""
 
 _TEXTS = ("dialogue_id", "domain", "collection")
 _OPTIONAL_TEXTS = ("broad_source", "title")
@@ -33,9 +33,9 @@ class DialogueTurn:
     """One utterance.
 
     Attributes:
-        turn_id: of the raw turn; block ids are made of it.
-        timestamp: as the source has it, "" for none.
-        utterance: may be empty; the published data hold one such turn.
+        turn_id: the raw turn's id, from which block ids are made.
+        timestamp: the source's timestamp; "" if it has none.
+        utterance: the text, which may be empty; the published data hold one such turn.
     """
 
     turn_id: int
@@ -50,8 +50,8 @@ class Dialogue:
     """One conversation.
 
     Attributes:
-        metadata: keys differ from source to source.
-        split: ``train``, ``dev`` or ``test``; None where the corpus has no splits.
+        metadata: the source's metadata, whose keys differ from source to source.
+        split: ``train``, ``dev`` or ``test``; None if the corpus has no splits.
     """
 
     dialogue_id: str
@@ -75,7 +75,7 @@ def _found(value: object) -> str:
 def problems_of_dialogue(row: object) -> Iterator[str]:
     """Yield what is wrong with a row, one line each, without file and position.
 
-    Drifting metadata keys, empty utterances, neighbours of the same role and one-sided dialogues are no problems.
+    Unusual metadata keys, empty utterances, neighbours of the same role and one-sided dialogues are not problems.
     """
     if not isinstance(row, Mapping):
         yield f"the dialogue must be a JSON object, got {_found(row)}. Fix it."
@@ -148,7 +148,7 @@ def dialogue_from_row(row: Mapping[str, Any], split: str | None = None) -> Dialo
 
 
 def dialogue_to_row(dialogue: Dialogue) -> dict[str, Any]:
-    """Convert to JSON types, in the published order of fields; the split is the file's and not in it."""
+    """Convert to JSON types, in the published order of fields; the split belongs to the file and is not included."""
     return {
         "dialogue_id": dialogue.dialogue_id,
         "metadata": dict(dialogue.metadata),

@@ -29,8 +29,8 @@ def print_corpus_statistics(stats: Mapping[str, Any], name: str, console: Consol
         console=console,
     )
     print_text(
-        f"{total['domains']} domains, {total['turns_a_dialogue']:.2f} turns a dialogue, {total['tokens_a_turn']:.2f} "
-        "tokens a turn (Table 2; tokens are words and marks).",
+        f"{total['domains']} domains, {total['turns_a_dialogue']:.2f} turns per dialogue, {total['tokens_a_turn']:.2f} "
+        "tokens per turn (Table 2; tokens are words and punctuation).",
         console,
     )
     print_table(
@@ -62,7 +62,7 @@ def print_window_statistics(stats: Mapping[str, Any], reward: str, console: Cons
             )
         )
     rows.insert(-1, None)
-    names = ("segments", "tokens", "a segment", "reward", "return-to-go")
+    names = ("segments", "tokens", "tokens per segment", "reward", "return-to-go")
     print_table(f"Windows, reward {reward} (Table 5: mean, range)", _columns(("domain",), names), rows, console=console)
     print_text(
         "By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".", console

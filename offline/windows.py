@@ -1,4 +1,4 @@
-"""Windows: the last turns of a conversation that end with the agent's, as training examples."""
+"""Windows: the latest turns of a conversation, ending with the agent's, as training examples."""
 
 import json
 import re
@@ -36,12 +36,12 @@ def system_line(domain: str) -> str:
 
 
 def count_simple_tokens(messages: Sequence[Message]) -> int:
-    """Count words and marks, and four for the frame of each message: no tokenizer needed, a few percent off most."""
+    """Count words and punctuation, and four for the frame of each message: within a few percent of most tokenizers."""
     return sum(len(_TOKEN.findall(message.content)) + 4 for message in messages)
 
 
 def chat_template_counter(tokenizer: Any) -> TokenCounter:
-    """Return a counter that applies a Hugging Face tokenizer's chat template, so that its marks count too."""
+    """Return a counter that applies a Hugging Face tokenizer's chat template, so that its markup counts, too."""
 
     def count(messages: Sequence[Message]) -> int:
         rows = [{"role": message.role, "content": message.content} for message in messages]
@@ -69,23 +69,23 @@ class Window:
 
     @property
     def action(self) -> str:
-        """What the agent said."""
+        """The agent's message."""
         return self.messages[-1].content
 
     @property
     def context(self) -> tuple[Message, ...]:
-        """All before the action, the system line included."""
+        """All messages before the action, the system line included."""
         return self.messages[:-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowRules:
-    """Which windows are made.
+    """The rules by which windows are made.
 
     Attributes:
-        size: merged turns in a window, the action included.
-        max_tokens: longer ones are left out; None for no limit. Counted by `count_tokens`, system line included.
-        count_tokens: any counter; see `chat_template_counter`.
+        size: the number of merged turns in a window, the action included.
+        max_tokens: windows with more tokens by `count_tokens`, system line included, are left out; None for no limit.
+        count_tokens: the token counter; see `chat_template_counter`.
         min_action_words: actions of fewer white-space separated words are left out.
         with_system_line: whether a window begins with the domain's line.
 
@@ -107,9 +107,9 @@ def make_windows(
     """Yield the windows of episodes, in order.
 
     Args:
-        episodes: any.
+        episodes: the episodes.
         rules: the published ones by default.
-        counts: filled in on the way: ``actions``, and how many of them had ``too_little_context``, were a
+        counts: a counter that is filled in: ``actions``, and how many of them had ``too_little_context``, were a
             ``short_action``, were ``too_long``, or were ``made`` into a window.
     """
     rules = rules or WindowRules()
@@ -168,7 +168,7 @@ class WindowSet:
 
 
 def window_to_row(window: Window, *, experimental: bool = True) -> dict[str, Any]:
-    """Convert to a published row: experimental, with score and return, or the plain one for fine-tuning."""
+    """Convert to a published row: an experimental one, with score and return, or a plain one for fine-tuning."""
     row: dict[str, Any] = {"block_id": window.block_id, "domain": window.domain}
     if experimental:
         whole = window.reward == int(window.reward)

@@ -33,18 +33,18 @@ def train_awr(
 
     Args:
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
-        tokenizer: with a chat template and an end token.
-        train: windows with returns-to-go.
-        out: gets ``best`` (by dev loss; the last one without dev windows), ``checkpoints``, ``log.json`` and
-            ``manifest.json``.
-        dev: windows to choose the best checkpoint by.
+        tokenizer: a tokenizer with a chat template and an end token.
+        train: the windows to train on, with returns-to-go.
+        out: the folder for ``best`` (the policy with the lowest dev loss, or the last one without dev windows),
+            ``checkpoints``, ``log.json`` and ``manifest.json``.
+        dev: the windows by which the best checkpoint is chosen.
         settings: the paper's values by default.
-        resume: go on from the latest whole checkpoint in `out`, to the trajectory of an unbroken run.
-        progress: show a bar.
+        resume: continue from the latest whole checkpoint in `out`, on the trajectory of an unbroken run.
+        progress: show a progress bar.
         tensorboard: write events below ``out/tensorboard``.
 
     Returns:
-        ``steps``: one row a step (loss, policy_loss, value_loss, mean and largest weight); ``evaluations``.
+        ``steps``: one row per step (loss, policy_loss, value_loss, mean and largest weight); ``evaluations``.
 
     Raises:
         SettingError: there are no windows, their returns are all alike, or one is longer than the model's context.
@@ -53,7 +53,7 @@ def train_awr(
 
     References:
         YIELD, Section 4.2 to 4.4 and 6.1, Equations 2 to 4; Peng et al. (2019). Each difference from the published
-        code is named at its option; a last batch of one is trained on and not skipped as NaN.
+        code is named at its setting. A last batch of one window is trained on, and not skipped as NaN.
     """
     try:
         import torch

@@ -21,7 +21,7 @@ from elicit_gym.offline.windows import Window
 __all__ = ["AWRRun"]
 
 KEEPS_ALL = 0.6
-"""Batches of at most this share of the longest one are not checkpointed."""
+"""Batches of at most this share of the longest one keep everything for the backward pass."""
 
 
 class AWRRun:
@@ -29,21 +29,21 @@ class AWRRun:
 
     Args:
         model: a Hugging Face causal language model.
-        tokenizer: with a chat template and an end token.
-        train: windows with returns-to-go.
+        tokenizer: a tokenizer with a chat template and an end token.
+        train: the windows to train on, with returns-to-go.
         out: the run's folder.
-        dev: windows by which the best checkpoint is chosen.
-        settings: all of them.
+        dev: the windows by which the best checkpoint is chosen.
+        settings: the settings of the training.
         tensorboard: write events below ``out/tensorboard``.
 
     Attributes:
-        accelerator: of the process.
+        accelerator: the process's accelerator.
         module: policy and value, spread over the processes.
-        policy: the parameters whose gradient is clipped.
-        optimizer, scheduler: of policy and value.
-        step: steps done.
-        total: steps in all.
-        log: see `elicit_gym.agents.training.awr.train_awr`.
+        policy: the language model, with its adapter.
+        optimizer, scheduler: the optimizer of policy and value, and its schedule.
+        step: the number of steps done.
+        total: the number of steps in all.
+        log: what `elicit_gym.agents.training.awr.train_awr` returns.
 
     Raises:
         ManifestMismatchError: `resume` is on and the training in the folder was begun with something else.
@@ -104,7 +104,7 @@ class AWRRun:
         self._per_step = settings.batch_size * self.accelerator.num_processes
         self._steps_per_epoch = -(-len(self._lengths) // self._per_step)
         self.total = settings.max_steps or max(1, settings.epochs * self._steps_per_epoch)
-        # The longest batch makes the peak: shorter ones may keep all they have, and cost no time.
+        # The longest batch determines the peak: shorter ones may keep everything, which costs no time.
         selective = settings.gradient_checkpointing == "selective"
         self._roomy = KEEPS_ALL * settings.batch_size * max(self._lengths) if selective else 0
 
@@ -141,7 +141,7 @@ class AWRRun:
             yield from zip(shares, iterate(self._train, filled, self._pad, self.accelerator.device), strict=True)
 
     def checkpoint_layers(self, batch: Batch) -> None:
-        """Let a large batch keep less for the backward pass, as the settings say, and a small one all."""
+        """Let a large batch keep less for the backward pass, as the settings say, and a small one everything."""
         self._switch_checkpointing(batch.input_ids.numel() > self._roomy)
 
     def standardise(self, returns: Any) -> Any:
@@ -155,9 +155,9 @@ class AWRRun:
         """Count a step and log it over all processes; evaluate and save when it is time.
 
         Args:
-            losses: total, policy's and value's.
-            weights: shape (B,).
-            share: see `batches`.
+            losses: the total loss, the policy's and the value's.
+            weights: the examples' weights, shape (B,).
+            share: the weight of this process's part; see `batches`.
         """
         import torch
 
@@ -182,7 +182,7 @@ class AWRRun:
             self._save_checkpoint()
 
     def close(self) -> None:
-        """Write what the end of a run leaves: the log, and the policy where no dev windows chose it before."""
+        """Write the log, and the policy if no dev windows have chosen it before."""
         if self.accelerator.is_main_process:
             if not self._dev:
                 self._save_best()
@@ -192,7 +192,7 @@ class AWRRun:
         self.accelerator.wait_for_everyone()
 
     def _evaluate(self) -> dict[str, float]:
-        """Measure policy and value on the dev windows, on one process only."""
+        """Measure policy and value on the dev windows, in one process only."""
         import torch
 
         self.module.eval()

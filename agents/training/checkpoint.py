@@ -1,4 +1,4 @@
-"""Training checkpoints: written whole or not at all, and resumed to the same trajectory."""
+"""Training checkpoints, which are written whole or not at all and resumed on the same trajectory."""
 
 import shutil
 from pathlib import Path
@@ -18,15 +18,16 @@ def write_checkpoint(
     """Write ``step-NNNNNN`` below a folder: the policy and all that the trajectory depends on.
 
     Args:
-        folder: of all checkpoints.
-        step: of this one.
-        model: with `save_pretrained`.
-        tokenizer: likewise.
-        config: JSON types.
-        state: tensors and numbers only; read back with ``weights_only=True``, so that nothing in it can run.
+        folder: the folder of all checkpoints.
+        step: the step of this checkpoint.
+        model: a model with `save_pretrained`.
+        tokenizer: a tokenizer with `save_pretrained`.
+        config: the policy's config, in JSON types.
+        state: the training state, of tensors and numbers only; it is read with ``weights_only=True``, so that nothing
+            in it can run.
 
     Returns:
-        The checkpoint's folder. Older ones go once it stands.
+        The checkpoint's folder. Older ones are removed once it is complete.
     """
     import torch
 
@@ -53,13 +54,13 @@ def load_training_state(checkpoint: Path) -> dict[str, Any]:
     """Read a checkpoint's state.
 
     Raises:
-        SettingError: it is cut off or no state at all.
+        SettingError: it is cut off, or not a state at all.
     """
     import torch
 
     try:
         state: dict[str, Any] = torch.load(checkpoint / _STATE, weights_only=True, map_location="cpu")
-    except Exception as error:  # torch raises a dozen kinds for broken files
+    except Exception as error:  # torch raises a dozen kinds of errors for broken files
         raise SettingError(
             f"Resuming from {checkpoint}: expected a whole training state, got one that cannot be read "
             f"({type(error).__name__}). Remove the folder to start from an earlier one."

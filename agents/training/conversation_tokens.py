@@ -11,15 +11,15 @@ __all__ = ["ConversationTokens"]
 
 
 class ConversationTokens:
-    """Grows turn by turn; the policy's tokens stay as they were sampled, and are never tokenized again.
+    """The tokens of a growing conversation; the policy's stay as they were sampled and are never tokenized again.
 
     Args:
-        tokenizer: with a chat template.
-        history: with the opening message.
+        tokenizer: a tokenizer with a chat template.
+        history: the history with the opening message.
 
     Attributes:
-        prompt_ids: tokens before the first utterance.
-        completion_ids: all since then.
+        prompt_ids: the tokens before the first utterance.
+        completion_ids: all tokens since then.
         mask: 1 at the tokens that the policy sampled, its end tokens included; 0 at the environment's.
     """
 
@@ -31,11 +31,11 @@ class ConversationTokens:
 
     @property
     def ids(self) -> list[int]:
-        """All tokens: what the policy sees when it speaks next."""
+        """All tokens so far, which the policy sees when it speaks next."""
         return self.prompt_ids + self.completion_ids
 
     def say(self, ids: Sequence[int]) -> str:
-        """Add what the policy sampled, its end token included where it came to one; return it as an utterance."""
+        """Add what the policy sampled, with its end token if it came to one, and return it as an utterance."""
         self.completion_ids += list(ids)
         self.mask += [1] * len(ids)
         return spoken(self._tokenizer.decode(ids, skip_special_tokens=True))
@@ -44,11 +44,11 @@ class ConversationTokens:
         """Add the user's reply, and the template's marks around it.
 
         Args:
-            history: the whole one, which ends with the reply.
+            history: the whole history, which ends with the reply.
         """
         after = text_between_turns(self._tokenizer, history)
         ids: list[int] = self._tokenizer(after, add_special_tokens=False)["input_ids"]
         if self.completion_ids and ids and ids[0] == self.completion_ids[-1]:
-            ids = ids[1:]  # the end token, which the policy said itself
+            ids = ids[1:]  # the end token, which the policy sampled itself
         self.completion_ids += ids
         self.mask += [0] * len(ids)

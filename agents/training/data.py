@@ -1,4 +1,4 @@
-"""Windows as training examples: tokens once, batches padded to their own longest."""
+"""Windows as training examples: tokenized once, in batches that are padded to their longest example."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -16,12 +16,12 @@ def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int
     """Tokenize windows.
 
     Args:
-        windows: with returns.
-        tokenizer: with a chat template and an end token.
-        max_length: of the model; None for no limit.
+        windows: the windows, with returns.
+        tokenizer: a tokenizer with a chat template and an end token.
+        max_length: the model's context length; None for no limit.
 
     Raises:
-        SettingError: there is none, or one is longer than the model's context.
+        SettingError: there are no windows, or one is longer than the model's context.
     """
     if not windows:
         raise SettingError("Training: expected windows, got none. Check the data, its split and the window rules.")

@@ -1,4 +1,4 @@
-"""Online reinforcement learning in InfoQuest through TRL's GRPOTrainer: whole conversations, one return each."""
+"""Online reinforcement learning in InfoQuest through TRL's GRPOTrainer: whole conversations with one return each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -44,8 +44,8 @@ def train_grpo(
     """Train a causal language model on its own conversations with the simulated user.
 
     Each update plays `batch_size` conversations in lock-step (as `elicit_gym.rollout.lock_step` does), the policy's
-    tokens kept as they were sampled, the user's turns between them masked out of the loss, and the episode's return as
-    the one reward. All conversations are kept as ``episodes.jsonl``, with the update in the policy's name.
+    tokens are kept as they were sampled, the user's turns between them are masked out of the loss, and the episode's
+    return is the only reward. All conversations are kept as ``episodes.jsonl``, with the update in the policy's name.
 
     Args:
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
@@ -83,7 +83,7 @@ def train_grpo(
             model=model,
             reward_funcs=_episode_return,
             args=_trl_arguments(settings, out / "trl", tensorboard=tensorboard),
-            # TRL hands on the prompt alone: it is the scenario's id, and the player knows the rest.
+            # TRL passes on the prompt alone: it is the scenario's id, and the player knows the rest.
             train_dataset=Dataset.from_list([{"prompt": scenario.id} for scenario in player.scenarios]),
             processing_class=tokenizer,
             peft_config=lora_config(settings),
@@ -132,7 +132,7 @@ class _Player:
         return describe_run(self._sample, [policy], repeats=1, seed=self._settings.seed)
 
     def _opened(self, accelerator: Any) -> RunStore:
-        """Open the store on the first call, when the process knows which of how many it is: each has a file."""
+        """Open the store on the first call, when the process knows its number: each process has its own file."""
         if self._store is None:
             alone = accelerator.num_processes == 1
             folder = self._folder if alone else self._folder / f"process-{accelerator.process_index}"
@@ -140,14 +140,14 @@ class _Player:
         return self._store
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
-        """Play one conversation for each prompt; they come repeated `num_generations` times already."""
+        """Play one conversation per prompt; prompts come repeated `num_generations` times."""
         import torch
 
         step = int(trainer.state.global_step)
         accelerator = trainer.accelerator
         model = accelerator.unwrap_model(trainer.model)
         store = self._opened(accelerator)
-        # Numbers that no other conversation of the run has, in whichever process it is played: seeds derive from them.
+        # Numbers that no other conversation of the run has, in whatever process; the seeds derive from them.
         first = self._played * accelerator.num_processes + accelerator.process_index
         repeats = range(first, first + len(prompts) * accelerator.num_processes, accelerator.num_processes)
         self._played += len(prompts)

@@ -16,14 +16,14 @@ def advantage_weights(
     beta: float = 1.0,
     max_weight: float | None = 20.0,
 ) -> "torch.Tensor":
-    """Return exp(alpha * A / beta), clamped, not yet normalised; no gradient flows through it.
+    """Return exp(alpha * A / beta), clamped but not yet normalised; no gradient flows through it.
 
     Args:
         returns: standardised returns-to-go, shape (B,).
         values: the value head's predictions, shape (B,).
-        alpha: scales the advantage; 0.25 in the paper.
+        alpha: the factor on the advantage; 0.25 in the paper.
         beta: AWR's temperature; 1 in the paper (there called T).
-        max_weight: upper clamp; None for none, as in the published code, where a single outlier can then take over.
+        max_weight: the upper clamp; None for no clamp, as in the published code, where a single outlier can take over.
 
     References:
         YIELD, Section 4.3 and 6.1; Peng et al. (2019), Algorithm 1, for the clamp.
@@ -38,11 +38,11 @@ def policy_loss(
     """Return the weighted negative log likelihood of the batch.
 
     Args:
-        log_probs: summed over each action's tokens, shape (B,).
-        num_tokens: shape (B,).
-        weights: normalised to mean 1 over the whole batch, shape (B,). All ones make it plain SFT.
-        per_token: take the mean over an action's tokens (default: long utterances count as much as short ones, which
-            is how TRL's and the published loss behave), or the sum, as Equation 2 reads.
+        log_probs: the log probabilities, summed over each action's tokens, shape (B,).
+        num_tokens: the number of tokens of each action, shape (B,).
+        weights: the weights, normalised to mean 1 over the whole batch, shape (B,); ones make it plain SFT.
+        per_token: whether to take the mean over an action's tokens (default: long utterances count as much as
+            short ones, which is how TRL's and the published loss behave), or the sum, as Equation 2 reads.
 
     References:
         YIELD, Equation 2.

@@ -14,7 +14,7 @@ class PolicyAndValue(torch.nn.Module):
     """A causal language model with a value head on its last hidden states.
 
     Args:
-        model: with or without an adapter.
+        model: a causal language model, with or without an adapter.
         value_input: see `elicit_gym.agents.training.value_head.value_positions`.
 
     Raises:
@@ -31,10 +31,10 @@ class PolicyAndValue(torch.nn.Module):
     def forward(
         self, input_ids: torch.Tensor, action_mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return summed log probabilities of the actions, their numbers of tokens, and values, shape (B,) each.
+        """Return the summed log probabilities of the actions, their numbers of tokens, and the values, shape (B,) each.
 
         Args:
-            input_ids: right-padded, shape (B, T).
+            input_ids: the tokens, right-padded, shape (B, T).
             action_mask: 1 at the action and at the end token after it, shape (B, T).
         """
         hidden, log_probs, counts = action_log_probs(self.policy, input_ids, action_mask)

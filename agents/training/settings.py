@@ -25,17 +25,17 @@ def _setting(
     """Return a field whose metadata the command line reads too.
 
     Args:
-        default: its value unless another one is given.
-        help_text: a sentence or two.
+        default: the value unless another one is given.
+        help_text: one or two sentences.
         least: the smallest value that is valid.
         most: the largest one.
-        above: a limit that is not valid itself.
+        above: a limit that is itself invalid.
     """
     return field(default=default, metadata={"help": help_text, "least": least, "most": most, "above": above})
 
 
 def setting_metadata(settings: type["TrainingSettings"], name: str) -> dict[str, Any]:
-    """Return help and limits of a setting; a subclass that changes the default only keeps those of its parent."""
+    """Return help and limits of a setting; a subclass that changes only the default keeps those of its parent."""
     for parent in settings.__mro__:
         own = getattr(parent, "__dataclass_fields__", {}).get(name)
         if own is not None and "help" in own.metadata:
@@ -50,7 +50,7 @@ class TrainingSettings:
     A setting's help says what it means; ``elicit-gym train METHOD --help`` prints all of them.
 
     Raises:
-        SettingError: a value is none of the choices, or outside its limits.
+        SettingError: a value is not one of the choices, or is outside its limits.
     """
 
     lora_r: int = _setting(16, "Give the LoRA adapter this rank; 0 trains the whole model instead.", least=0)
@@ -182,7 +182,7 @@ def lora_config(settings: TrainingSettings) -> Any:
 
 
 def trains_on_cpu() -> bool:
-    """Say whether there is no accelerator: Hugging Face's trainers refuse bf16 there unless they are told."""
+    """Say whether there is no accelerator: then Hugging Face's trainers refuse bf16 unless told to use the CPU."""
     import torch
 
     return not torch.accelerator.is_available()
@@ -192,7 +192,7 @@ def set_checkpointing(model: Any, settings: TrainingSettings) -> Callable[[bool]
     """Let a model keep less for the backward pass, as the settings say.
 
     Returns:
-        A switch: with False the model keeps all until it is switched on again.
+        A switch: after False, the model keeps everything until True.
 
     References:
         Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost"; PyTorch's selective activation
@@ -225,6 +225,6 @@ def _keep(context: Any, operation: Any, *arguments: Any, **_: Any) -> Any:
 
     name = str(operation)
     product = name.startswith(("aten.mm.", "aten.addmm.", "aten.bmm.", "aten._scaled_dot_product"))
-    # An adapter's second product comes from few columns: as large as the layer's own result, and cheap to repeat.
+    # An adapter's second product has few columns: its result is as large as the layer's own, and cheap to repeat.
     cheap = name.startswith("aten.mm.") and arguments[0].shape[-1] <= 64
     return CheckpointPolicy.MUST_SAVE if product and not cheap else CheckpointPolicy.PREFER_RECOMPUTE

@@ -31,17 +31,17 @@ def train_sft(
     """Fine-tune a causal language model on the humans' utterances.
 
     The rows hold token ids made by `elicit_gym.offline.model_input` with a completion mask, so that training sees what
-    acting and scoring see, whatever the chat template; TRL does the rest.
+    acting and scoring see, whatever the chat template is; TRL does the rest.
 
     Args:
         model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
-        tokenizer: with a chat template and an end token.
-        train: windows.
-        out: gets ``best`` (by dev loss; the last one without dev windows), TRL's checkpoints, ``log.json`` and
-            ``manifest.json``.
-        dev: windows to choose the best checkpoint by.
-        settings: the paper's adapter by default.
-        resume: go on from TRL's latest checkpoint in `out`.
+        tokenizer: a tokenizer with a chat template and an end token.
+        train: the windows to train on.
+        out: the folder for ``best`` (the policy with the lowest dev loss, or the last one without dev windows), TRL's
+            checkpoints, ``log.json`` and ``manifest.json``.
+        dev: the windows by which the best checkpoint is chosen.
+        settings: the paper's values by default.
+        resume: continue from TRL's latest checkpoint in `out`.
         tensorboard: write events below ``out/trl``.
 
     Returns:
@@ -102,7 +102,7 @@ def train_sft(
 
 
 def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
-    """Return TRL's collator with positions in place of the mask.
+    """Return TRL's collator, with positions in place of the mask.
 
     Rows are padded on the right, so that under causal attention no token sees the padding, and without a mask the fast
     causal kernels serve (`elicit_gym.agents.training.policy_and_value` does the same).

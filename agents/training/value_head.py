@@ -14,7 +14,7 @@ FILE = "value_head.safetensors"
 
 
 def make_value_head(hidden_size: int) -> "torch.nn.Linear":
-    """Return a linear layer from a hidden state to a number, in float32, zero at the start."""
+    """Return a linear layer from a hidden state to a number, in float32 and initialised to zero."""
     import torch
 
     head = torch.nn.Linear(hidden_size, 1, dtype=torch.float32)
@@ -51,7 +51,7 @@ def save_value_head(head: Any, folder: Path) -> None:
 
 
 def load_value_head(folder: Path) -> "torch.nn.Linear":
-    """Read a head.
+    """Read a value head.
 
     Raises:
         SettingError: there is none.

@@ -9,14 +9,14 @@ class Say(Action):
     """The agent's utterance.
 
     Attributes:
-        message: not blank.
+        message: what the agent says; it must not be blank.
     """
 
     message: str
 
 
 class Heard(Observation):
-    """The chat so far; nothing of the hidden context or the checklist is in it.
+    """The chat so far, without anything of the hidden context or the checklist.
 
     Attributes:
         messages: role and content of each, oldest first.

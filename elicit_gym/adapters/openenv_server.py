@@ -18,7 +18,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
     """One session's conversation.
 
     Args:
-        env: an InfoQuest environment of its own.
+        env: an InfoQuest environment that no other session uses.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -34,18 +34,18 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
         """Start an episode.
 
         Args:
-            seed: of scenario and user.
+            seed: seeds the choice of the scenario, and the user.
             episode_id: the client's name for it.
-            scenario_id: picks the scenario.
+            scenario_id: the scenario to play; None draws one.
         """
         history, info = self._env.reset(seed=seed, options={"scenario_id": scenario_id} if scenario_id else None)
         self._state = State(episode_id=episode_id, step_count=0, scenario_id=info["scenario_id"])
         return Heard(messages=[{"role": m.role, "content": m.content} for m in history])
 
     def step(self, action: Say, timeout_s: float | None = None, **_: Any) -> Heard:
-        """Say something; the reward is the step's."""
+        """Say something; the observation carries the reward of this step."""
         history, reward, terminated, truncated, info = self._env.step(action.message)
-        # For analysis, by `state`, and not in the observation: a policy must not see it.
+        # For analysis through `state`; it is not part of the observation, since a policy must not see it.
         self._state = State(
             episode_id=self._state.episode_id, step_count=info["turn"], scenario_id=info["scenario_id"],
             checklist=list(info["checklist"]),
@@ -61,7 +61,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
 
     @property
     def state(self) -> State:
-        """Episode, turn, scenario and checklist."""
+        """Return the episode, the turn, the scenario and the checklist."""
         return self._state
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -78,11 +78,11 @@ def make_app(env_id: str, env_kwargs: Mapping[str, Any], *, max_sessions: int) -
 
     Args:
         env_id: a registered InfoQuest environment.
-        env_kwargs: its arguments.
-        max_sessions: conversations at once.
+        env_kwargs: the environment's arguments.
+        max_sessions: the largest number of conversations at once.
 
     Raises:
-        SettingError: it is no InfoQuest environment, or its arguments are off.
+        SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     parts = sample_environment(env_id, env_kwargs).parts
 

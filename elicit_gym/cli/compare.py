@@ -178,7 +178,7 @@ def report_command(
     scenarios: Annotated[str | None, o.SCENARIOS] = None,
     out: Annotated[Path, o.out_option("The folder gets the report and its figures.")] = Path("elicit-gym-report"),
 ) -> None:
-    """Compare the policies of saved runs; runs made with different settings are refused."""
+    """Compare the policies of saved runs; runs that were made with different settings are refused."""
     from elicit_gym.evaluation.compare import compare_runs
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
@@ -210,7 +210,7 @@ def rejudge_command(
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
 ) -> None:
-    """Judge a saved run anew without replaying it: agreement of the two judges, and the change in ranking."""
+    """Judge a saved run again, without replaying it, and print how far the judges agree and how the ranking changes."""
     from elicit_gym.envs.infoquest import check_parts
     from elicit_gym.evaluation.rejudge import rejudge
     from elicit_gym.evaluation.saved import load_any_run
@@ -258,7 +258,7 @@ def noise_floor_command(
     concurrency: o.ConcurrencyOption = 1,
     max_turns: o.TurnsOption = None,
 ) -> None:
-    """Compare a policy with itself over seeds: how large a difference must be to mean anything."""
+    """Compare a policy with itself under other seeds, to see how large a difference must be to mean anything."""
     from elicit_gym.agents import load_policy
     from elicit_gym.evaluation.noise_floor import noise_floor
     from elicit_gym.evaluation.tables import print_noise_floor

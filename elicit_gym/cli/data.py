@@ -1,4 +1,4 @@
-"""The commands on offline data."""
+"""The commands that work on offline data."""
 
 from collections import Counter
 from pathlib import Path

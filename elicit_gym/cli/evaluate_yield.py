@@ -52,7 +52,7 @@ def evaluate_command(
     ] = None,
     resume: o.ResumeOption = False,
 ) -> None:
-    """Measure policies against real elicitors on test windows: the paper's Tables 6, 7 and 8."""
+    """Measure policies against real elicitors on test windows, as in the paper's Tables 6, 7 and 8."""
     from elicit_gym.agents import load_policy
     from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
     from elicit_gym.offline.evaluation.evaluate import evaluate_yield
@@ -100,7 +100,7 @@ def evaluate_command(
 
 
 def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCounter":
-    """Count by the tokenizer that was named, else by the first local model's, else words and marks."""
+    """Return a counter: the tokenizer that was named, else the first local model's, else words and punctuation."""
     from elicit_gym.agents.local_policy import LocalPolicy
     from elicit_gym.offline.model_input import count_text_tokens
     from elicit_gym.offline.windows import count_simple_tokens

@@ -28,7 +28,7 @@ def export_command(
     ] = "proportional",
     seed: o.SeedOption = 0,
 ) -> None:
-    """Write a batch: form.html for colleagues, mturk.csv and mturk_layout.html for Mechanical Turk, and the key."""
+    """Write a batch of tasks: form.html for colleagues, a CSV and its layout for Mechanical Turk, and the key."""
     from elicit_gym.offline.human_eval.forms import write_batch
     from elicit_gym.offline.human_eval.tasks import make_tasks, read_samples
 

@@ -91,19 +91,19 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was 
 
 
 def out_option(more: str) -> Any:
-    """Return the option that says where a command writes to, with a sentence on what lies there."""
+    """Return the option that says where a command writes, with a sentence on what it writes there."""
     return typer.Option("--out", help=f"Write the results here. {more}")
 
 
 @contextmanager
 def stoppable(advice: str) -> Iterator[None]:
-    """Let Ctrl-C end a long command with a sentence and status 130; a second one at once, whatever is under way."""
+    """Let Ctrl-C end a long command with a sentence and status 130; a second one ends it at once."""
     try:
         yield
     except Killed:
         typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
         sys.stderr.flush()
-        os._exit(130)  # threads under way would be waited for
+        os._exit(130)  # Python would wait for the threads that still run
     except KeyboardInterrupt:
         typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
@@ -176,7 +176,7 @@ def models(
     budget_usd: float | None,
     budget_tokens: int | None,
 ) -> Iterator[Runtime]:
-    """Put cache, budget and concurrency in force for the block."""
+    """Apply cache, budget and concurrency to all calls to models within the block."""
     if cache is None and cache_mode == "replay":
         raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
     store = ResponseCache(cache, cache_mode) if cache is not None else None
@@ -217,7 +217,7 @@ def ray_backend(
     """Return what runs the episodes: None for this process, or Ray.
 
     Raises:
-        SettingError: options that do not go together.
+        SettingError: the options do not go together.
         MissingExtraError: the extra ``ray`` is not installed.
     """
     if not check_backend(name, address):
@@ -235,7 +235,7 @@ def ray_backend(
 
 
 def report_problems(problems: Sequence[str]) -> None:
-    """Print what is wrong with a file and end with status 1; do nothing where nothing is."""
+    """Print what is wrong with a file and exit with status 1; do nothing if nothing is wrong."""
     for problem in problems:
         typer.echo(problem)
     if problems:

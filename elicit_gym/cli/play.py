@@ -48,7 +48,7 @@ def _finish(env: InfoQuestEnv, total: float, console: Console) -> None:
 def play_assistant(
     *, scenario_id: str | None, seed: int, env_kwargs: Mapping[str, Any], console: Console | None = None
 ) -> float:
-    """Let a person play the assistant; an empty line is asked again, end of input stops.
+    """Let a person play the assistant; an empty line is asked for again, and the end of the input stops the game.
 
     Returns:
         The return.
@@ -83,7 +83,7 @@ class HumanUser:
     """A person at the keyboard plays the user.
 
     Args:
-        console: where to show the conversation and read from.
+        console: the terminal to print to and read from.
     """
 
     name = "human"
@@ -113,7 +113,7 @@ def play_user(
     env_kwargs: Mapping[str, Any],
     console: Console | None = None,
 ) -> float:
-    """Let a person play the user against a policy; end of input stops.
+    """Let a person play the user against a policy; the end of the input stops the game.
 
     Returns:
         The policy's return.
@@ -159,7 +159,7 @@ def play_command(
     seed: o.SeedOption = 0,
     max_turns: o.TurnsOption = None,
 ) -> None:
-    """Play the assistant in the terminal, the checklist ticking beside; or the user, with --as-user POLICY."""
+    """Play the assistant in the terminal, beside the checklist; or, with --as-user POLICY, play the user."""
     from elicit_gym.agents import load_policy
 
     kwargs = o.env_kwargs(scenarios, split, max_turns)

@@ -1,4 +1,4 @@
-"""The commands on scenarios."""
+"""The commands that work on scenarios."""
 
 from pathlib import Path
 from typing import Annotated
@@ -60,7 +60,7 @@ def generate_command(
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
 ) -> None:
-    """Make new scenarios with a model: opening message, traits, setting (the paper's three stages)."""
+    """Make new scenarios with a model in the paper's three stages: opening message, traits, setting."""
     from elicit_gym.llm.make import make_chat_model
     from elicit_gym.reporting.progress import progress_bar
     from elicit_gym.scenarios.generate import generate_scenarios, read_personas

@@ -22,7 +22,7 @@ def serve_command(
         int, typer.Option("--max-sessions", min=1, help="Let at most this many conversations be open at once.")
     ] = 64,
 ) -> None:
-    """Serve InfoQuest by the OpenEnv protocol."""
+    """Serve InfoQuest over the OpenEnv protocol."""
     try:
         import uvicorn
 

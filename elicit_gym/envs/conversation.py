@@ -69,7 +69,7 @@ class Conversation:
         return not self.pending
 
     def judge_request(self, action: str) -> JudgeRequest:
-        """Return what the judge has to decide if the agent says `action`; changes nothing."""
+        """Return what the judge has to decide if the agent says `action`, without changing anything."""
         return JudgeRequest(
             scenario=self.scenario,
             pending=self.pending,

@@ -32,7 +32,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     ## Description
     The user opens with an ambiguous message that would fit two different people. A checklist of five yes/no questions,
-    hidden from the agent, says what a good assistant would have asked or addressed. After each message of the agent's,
+    hidden from the agent, says what a good assistant would have asked or addressed. After each of the agent's messages,
     a judge looks at the items still pending, and the user replies with one short sentence and at most one fact.
 
     ## Action space
@@ -46,7 +46,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     ## Rewards
     By name: ``checklist_gain`` (default; items newly satisfied in this step, so that the return is the published
     ``total_reward``, 0 to 5), ``final_checklist`` (all of it at the last step), ``checklist_gain_per_turn_cost`` (the
-    gain less ``cost`` a turn, 0.1 by default).
+    gain less ``cost`` per turn, 0.1 by default).
 
     ## Starting state
     `reset(seed=...)` draws a scenario; ``options={"scenario_id": "07-b"}`` picks one. The seed also seeds the user.
@@ -79,8 +79,8 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         render_mode: ``ansi`` (`render` returns text), ``human`` (prints after every step) or None.
 
     Raises:
-        UnknownNameError: no such simulator, judge or reward.
-        SettingError: an argument is off.
+        UnknownNameError: there is no such simulator, judge or reward.
+        SettingError: an argument is invalid.
         ScenarioError: the scenarios break a rule.
 
     ``elicit_gym/InfoQuestLLM-v0`` is this environment with ``user_simulator="llm"`` and ``judge="llm"``: the paper's
@@ -88,9 +88,9 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     ``judge_kwargs={"model": ..., "api_base": ...}``.
 
     References:
-        InfoQuest, Section 3.2 and 3.3. Each deliberate difference is named where it is made: the scripted user and
-        judge in their classes. The upstream code asks the user for a reply after the last message too; here it would
-        be drawn for nobody.
+        InfoQuest, Section 3.2 and 3.3. Each deliberate difference is named where it is made: those of the scripted
+        user and judge in their classes. The upstream code asks the user for a reply after the last message, too;
+        nobody would read it here.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "ansi"], "render_fps": 4}  # type: ignore[misc]
@@ -186,7 +186,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
 
     @property
     def conversation(self) -> Conversation | None:
-        """The episode under way, hidden context and all; for rendering and analysis, never for a policy."""
+        """The current episode with its hidden context, for rendering and analysis, and never for a policy."""
         return self._conversation
 
     def reset(
@@ -202,8 +202,9 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             The history with the opening message, and the info.
 
         Raises:
-            SettingError: no such scenario, or an unknown option.
-            FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server); once.
+            SettingError: there is no such scenario, or an option is unknown.
+            FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server). This is
+                checked once.
         """
         super().reset(seed=seed)
         if not self._checked:
@@ -236,10 +237,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             history, reward, terminated, truncated, info.
 
         Raises:
-            InvalidAction: the action is no utterance; the episode goes on.
+            InvalidAction: the action is not an utterance; the episode goes on.
             ResetNeeded: there is no episode under way.
             UserSimulatorFailure: the user raised; the step was not made and can be tried again.
-            JudgeFailure: the judge raised; likewise.
+            JudgeFailure: the judge raised; the step was not made either.
         """
         if self._conversation is None:
             raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got none. Call reset() first.")
@@ -282,10 +283,10 @@ def _part(registry: Registry[Any], given: Any, kwargs: Mapping[str, Any] | None,
 
 
 def check_parts(*parts: object) -> None:
-    """Let every part that calls a model see whether it can.
+    """Let every part that calls a model check whether it can.
 
     Raises:
-        FatalModelError: one cannot, in one sentence.
+        FatalModelError: one of them cannot; the message is one sentence.
     """
     for part in parts:
         if isinstance(part, CheckablePart):

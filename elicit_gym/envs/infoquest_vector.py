@@ -1,4 +1,4 @@
-"""Many InfoQuest conversations in one environment: judge calls go out as one batch, then the user's as one."""
+"""Many InfoQuest conversations in one environment: all judge calls go out as one batch, then all user calls."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -36,14 +36,14 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
     (N,). Infos have an array of shape (N,) for each key of the single environment's info, and a mask ``_key``.
 
     Args:
-        num_envs: N.
+        num_envs: the number N of conversations.
         autoreset_mode: ``NextStep`` (Gymnasium's default: the step after an episode's end resets, its action is not
             looked at), ``SameStep`` (the step that ends an episode resets too, its end is in ``final_obs`` and
             ``final_info``), or ``Disabled`` (reset with ``options={"reset_mask": flags}``).
-        env_kwargs: those of `InfoQuestEnv`.
+        env_kwargs: the arguments of `InfoQuestEnv`.
 
     Raises:
-        SettingError: an argument is off.
+        SettingError: an argument is invalid.
     """
 
     _spec: EnvSpec | None = None
@@ -98,7 +98,7 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
             All histories, and the infos of those that were reset.
 
         Raises:
-            SettingError: a seed or an option is off.
+            SettingError: a seed or an option is invalid.
         """
         options = dict(options or {})
         mask = options.pop("reset_mask", None)
@@ -130,7 +130,7 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
         Nothing changes in any of them when an action, the judge or the user fails: the step can be tried again.
 
         Args:
-            actions: N utterances; that of a conversation which this step resets is not looked at.
+            actions: N utterances; those of conversations that this step resets are ignored.
 
         Returns:
             histories, rewards, terminated, truncated, infos.

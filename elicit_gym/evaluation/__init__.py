@@ -1,1 +1,1 @@
-"""Measure policies and compare them head to head, with honest statistics."""
+"""Measure policies and compare them head to head."""

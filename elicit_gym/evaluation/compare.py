@@ -31,16 +31,16 @@ def compare(
     """Roll out policies on the same units and compare them.
 
     Args:
-        policies: with different names.
+        policies: the policies, which must have different names.
         env_id: a registered InfoQuest environment.
-        env_kwargs: arguments for it.
-        scenario_ids: which scenarios; all by default.
-        repeats: episodes for each scenario and policy.
+        env_kwargs: the environment's arguments.
+        scenario_ids: the scenarios to play; all by default.
+        repeats: the number of episodes per scenario and policy.
         seed: the base seed.
-        concurrency: conversations at once, see `elicit_gym.rollout.collect.collect_episodes`.
-        backend: runs the episodes elsewhere, likewise.
+        concurrency: the number of conversations at once; see `elicit_gym.rollout.collect.collect_episodes`.
+        backend: what runs the episodes elsewhere; see the same place.
         out: a folder for the episodes, the numbers, the figures and the report.
-        resume: go on with the run in `out`.
+        resume: continue the run in `out`.
         progress: show a progress bar.
 
     Returns:
@@ -48,7 +48,7 @@ def compare(
         records.
 
     Raises:
-        SettingError: an argument is off.
+        SettingError: an argument is invalid.
         ManifestMismatchError: `resume` is on and the settings of the saved run differ.
     """
     records, manifest = collect_policies(

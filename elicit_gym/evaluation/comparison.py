@@ -1,4 +1,4 @@
-"""What comes out of a comparison: summaries of policies and pairs, and the records behind them."""
+"""The result of a comparison: summaries of policies and pairs, and the records behind them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ __all__ = ["Comparison", "comparison_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What came out of a comparison.
+    """The result of a comparison.
 
     Attributes:
-        policies: one summary a policy.
-        pairs: one a pair of policies.
-        usage: what each seat spent, where it holds a model.
+        policies: one summary per policy.
+        pairs: one summary per pair of policies.
+        usage: what each seat that holds a model spent.
         records: every episode.
         scenarios: to show conversations beside their checklists; none where they are not at hand.
         manifest: what it was made with.

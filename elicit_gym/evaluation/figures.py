@@ -72,7 +72,7 @@ def _curves(curves: Sequence[tuple[str, Sequence[Estimate]]], num_items: int, wh
     left.axhline(num_items, color="#888888", lw=0.9, ls="--")
     left.set_ylim(0, num_items * 1.06)
     others = sorted(max([e.high or e.value or 0.0 for e in curve], default=0.0) for _, curve in curves)
-    # Zoomed in on all but a policy that stands far apart, as a bound does.
+    # Zoom in on all policies except one that lies far apart, as an upper bound does.
     zoom = others[-2] if len(others) > 1 and others[-2] < 0.8 * others[-1] else top
     right.set_ylim(0, max(zoom * 1.1, 0.1))
     left.set_title(f"Cumulative reward, {what}")

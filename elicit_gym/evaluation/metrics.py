@@ -1,4 +1,4 @@
-"""Metrics of one finished episode: functions from a record to a number, or to None where there is none to give."""
+"""Metrics of one finished episode: functions from a record to a number, or to None if there is no number."""
 
 from collections.abc import Callable
 
@@ -32,13 +32,13 @@ def turns_to_success(record: EpisodeRecord) -> float | None:
 
 
 def questions_per_message(record: EpisodeRecord) -> float | None:
-    """Return the mean number of questions and requests in a message of the agent's."""
+    """Return the mean number of questions and requests per message of the agent's."""
     turns = record.episode.turns
     return sum(len(questions_in(turn.action)) for turn in turns) / len(turns) if turns else None
 
 
 def words_per_message(record: EpisodeRecord) -> float | None:
-    """Return the mean number of white-space separated words in a message of the agent's."""
+    """Return the mean number of white-space separated words per message of the agent's."""
     turns = record.episode.turns
     return sum(len(turn.action.split()) for turn in turns) / len(turns) if turns else None
 

@@ -19,8 +19,8 @@ class NoiseFloor:
     """What chance alone does to a comparison of this size.
 
     Attributes:
-        policy: its name.
-        num_scenarios: of the comparison.
+        policy: the policy's name.
+        num_scenarios: the number of scenarios compared.
         by_repeats: for 1, 2, ... repeats, the mean difference between the policy and itself under other seeds, with
             its interval.
         mean_return: of all its episodes; the width of its interval is the part that more repeats cannot shrink, only
@@ -72,15 +72,15 @@ def noise_floor(
     Args:
         policy: the policy.
         env_id: a registered InfoQuest environment.
-        env_kwargs: arguments for it.
-        scenario_ids: which scenarios; all by default.
-        repeats: up to how many repeats to look at.
+        env_kwargs: the environment's arguments.
+        scenario_ids: the scenarios to play; all by default.
+        repeats: the largest number of repeats to look at.
         seed: the base seed of the first run; the second has the next.
-        concurrency: threads.
+        concurrency: the number of conversations at once.
         progress: show progress bars.
 
     Returns:
-        For each number of repeats the interval of the difference: a difference between two policies inside it is noise.
+        The interval of the difference for each number of repeats: what lies inside it is noise.
     """
     both = [
         collect_policies(

@@ -27,8 +27,8 @@ _CAPTIONS = {
 _COLUMNS = (
     ("success_rate", "success rate", 2),
     ("turns_to_success", "turns to success", 1),
-    ("questions_per_message", "questions a message", 2),
-    ("words_per_message", "words a message", 1),
+    ("questions_per_message", "questions per message", 2),
+    ("words_per_message", "words per message", 1),
     ("repeated_questions", "repeated questions", 1),
 )
 
@@ -43,7 +43,7 @@ def write_report(
     scenarios: Sequence[Scenario],
     manifest: RunManifest,
 ) -> Path:
-    """Write the figures and ``report.html``; see `elicit_gym.evaluation.comparison.Comparison` for what goes in.
+    """Write the figures and ``report.html``; see `elicit_gym.evaluation.comparison.Comparison` for its parts.
 
     Returns:
         The path of the report.

@@ -1,4 +1,4 @@
-"""Saved conversations of any origin: a run's folder, or a file of published chats."""
+"""Saved conversations from either source: a run's folder, or a file of published chats."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,10 +20,10 @@ __all__ = ["LoadedRun", "load_any_run"]
 
 
 class LoadedRun:
-    """Records with their scenarios, whatever they came from.
+    """Records with their scenarios, wherever they come from.
 
     Args:
-        comparison: of these records.
+        comparison: the comparison of these records.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -52,7 +52,7 @@ class LoadedRun:
 
     @property
     def comparison(self) -> Comparison:
-        """The records as they were judged."""
+        """The records with the verdicts of the run."""
         return self._comparison
 
     def with_records(self, records: Sequence[EpisodeRecord]) -> Comparison:

@@ -200,9 +200,9 @@ def summarise_policies(
     """Summarise each policy, in order of appearance.
 
     Args:
-        records: of any number of policies.
-        max_turns: length of the curves.
-        privileged: names of policies that know the hidden context.
+        records: episodes of any number of policies.
+        max_turns: the length of the curves.
+        privileged: the names of the policies that know the hidden context.
     """
     bounds = return_bounds(records)
     return [

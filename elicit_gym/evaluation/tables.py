@@ -46,7 +46,7 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     )
     notes.print(console)
     if any(policy.privileged for policy in comparison.policies):
-        print_text("* knows the hidden context", console, style="dim")
+        print_text("* This policy knows the hidden context.", console, style="dim")
     for policy in comparison.policies:
         if policy.num_left:
             print_text(f"{policy.policy}: left by the user: {policy.num_left}", console)
@@ -56,9 +56,9 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
             print_text(text, console, style="yellow")
         if policy.num_unscored:
             print_text(
-                f"{policy.policy}: {policy.num_unscored} verdicts unscored; mean return from "
-                f"{format_estimate(policy.metrics['return'])} (all no) to "
-                f"{policy.return_if_unscored_were_yes:.2f} (all yes).",
+                f"{policy.policy}: {policy.num_unscored} verdicts are unscored; the mean return lies between "
+                f"{format_estimate(policy.metrics['return'])} (if all were no) and "
+                f"{policy.return_if_unscored_were_yes:.2f} (if all were yes).",
                 console,
                 style="yellow",
             )
@@ -125,7 +125,7 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
     )
     notes.print(console)
     if result.num_unscored:
-        text = f"{result.num_unscored} pairs unscored by the second judge; they are in no kappa."
+        text = f"{result.num_unscored} pairs could not be scored by the second judge and are in no kappa."
         print_text(text, console, style="yellow")
     if result.num_ended_earlier:
         print_text(

@@ -95,7 +95,7 @@ def estimate_usage(
         price: from model, input and output tokens to dollars, None for an unknown price.
 
     Returns:
-        One row for each policy, seat and model.
+        One row per policy, seat and model.
     """
     sample = scenarios[:: max(1, len(scenarios) // 20)]
     per_episode: dict[tuple[str, str], list[float]] = {}

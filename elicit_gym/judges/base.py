@@ -16,7 +16,7 @@ JUDGING = "Judging a message"
 class Judge(Protocol):
     """Says which pending checklist items the latest message satisfies.
 
-    A judge keeps nothing between calls, so that one serves many conversations, threads and re-judged runs.
+    A judge keeps nothing between calls, so that one judge serves many conversations, threads and re-judged runs.
     """
 
     name: str

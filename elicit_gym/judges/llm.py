@@ -1,4 +1,4 @@
-"""A language model judges: the paper's judge."""
+"""The paper's judge: a language model."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -19,7 +19,7 @@ _FIELDS = ("fence", "context", "user_message", "assistant_message")
 
 
 def hidden_context(scenario: Scenario) -> str:
-    """Return the user's situation as the judge is told it: persona, description, goal and obstacle.
+    """Return the user's situation in the words that the judge reads: persona, description, goal and obstacle.
 
     References:
         InfoQuest, Section 3.1, "Verification Process", and the example in Appendix A.4.
@@ -34,24 +34,25 @@ class LLMJudge:
     """The judge of the paper, played by any model.
 
     Each pending item is one call, and all calls of a request (or of a batch of requests) go out at once; with
-    ``mode="checklist"`` one call answers all pending items. A reply without a clear verdict is asked for again, then
-    the item is unscored, with the reason and the raw reply: never a silent "no".
+    ``mode="checklist"`` one call answers all pending items. A reply without a clear verdict is asked for again; after
+    that the item is unscored, with the reason and the raw reply: never a silent "no".
 
     The judged text stands between marks that are derived from the whole request by a hash, so that a message cannot
     know the mark that would close its fence; marks that occur in the text are stepped over.
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
-        mode: ``item`` (one call an item, as in the paper) or ``checklist``.
+        mode: ``item`` (one call per item, as in the paper) or ``checklist``.
         prompts: a folder with prompt files of your own (``judge_item.txt``, ``judge_checklist.txt``).
-        max_attempts: replies asked for, the first included.
-        model_kwargs: for `make_chat_model`: ``api_base``, ``temperature`` (0 by default), ``structured_output``, ...
+        max_attempts: the number of replies to ask for, the first included.
+        model_kwargs: arguments of `make_chat_model`: ``api_base``, ``temperature`` (0 by default),
+            ``structured_output``, ...
 
     Raises:
-        SettingError: no such mode.
+        SettingError: there is no such mode.
 
     References:
-        InfoQuest, Section 3.1, 3.3 and Appendix A.4. Differences: fences, retries, our words.
+        InfoQuest, Section 3.1, 3.3 and Appendix A.4. Differences from it: fences, retries and our own wording.
     """
 
     name = "llm"

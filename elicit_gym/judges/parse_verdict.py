@@ -1,7 +1,7 @@
-"""Read a verdict from a judge's reply: strictly, since a wrong guess is worse than an unscored item.
+"""Read a verdict from a judge's reply, strictly, since a wrong guess is worse than an unscored item.
 
 What counts is a line of its own that says ``Result: Yes`` or ``Result: No`` (any case, any markdown, before or after
-the reasons), a JSON object with a ``result``, or a bare yes or no as the whole reply. Anything else is no verdict:
+the reasons), a JSON object with a ``result``, or a bare yes or no as the whole reply. Anything else is not a verdict:
 words quoted inside the reasons, "yes and no", "yes (partially)", "I cannot tell", lines that contradict each other.
 """
 
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
 
 
 def _json_of(text: str) -> object:
-    """Return the JSON that is the whole of the reply, in a fence or not; None where there is more or less than that.
+    """Return the JSON if it is the whole reply, in a fence or not; otherwise None.
 
     JSON inside other text is never read: it may be a quotation of what is judged.
     """
@@ -58,7 +58,7 @@ def parse_verdict(text: str) -> Reading:
     """Read the one verdict of a reply.
 
     Returns:
-        True, False or None; and for None the reason.
+        True, False or None, and the reason if it is None.
     """
     verdicts, reason = parse_verdicts(text, 1)
     return verdicts[0], reason
@@ -68,7 +68,7 @@ def parse_verdicts(text: str, count: int) -> tuple[list[bool | None], str | None
     """Read `count` verdicts of a reply, numbered from 1.
 
     Returns:
-        One answer each; and a reason if any is None.
+        One answer per item, and a reason if any of them is None.
     """
     value = _json_of(text)
     if value is not None:

@@ -12,11 +12,11 @@ __all__ = ["Budget", "Spent"]
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What calls to one model have cost; calls answered by the cache cost nothing and are not in here.
+    """What calls to one model have cost; calls that the cache answered cost nothing and are not counted.
 
     Attributes:
-        cost_usd: of the calls whose price is known.
-        unpriced_calls: calls whose price is unknown.
+        cost_usd: the cost of the calls whose price is known.
+        unpriced_calls: the number of calls whose price is unknown.
     """
 
     calls: int = 0
@@ -30,8 +30,8 @@ class Budget:
     """Stops a run before it spends more than it may; safe from several threads.
 
     Args:
-        usd: None for no limit. A call whose price is unknown then ends the run: it might cost anything.
-        tokens: input and output together; None for no limit.
+        usd: the limit in US dollars; None for no limit. With a limit, a call whose price is unknown ends the run.
+        tokens: the limit in tokens, input and output together; None for no limit.
 
     Raises:
         SettingError: a limit is not above 0.
@@ -50,7 +50,7 @@ class Budget:
         """Refuse the next call if the budget is spent.
 
         Raises:
-            BudgetExceeded: it is.
+            BudgetExceeded: it is spent.
         """
         with self._lock:
             usd = sum(spent.cost_usd for spent in self._spent.values())
@@ -81,6 +81,6 @@ class Budget:
 
     @property
     def spent(self) -> Mapping[str, Spent]:
-        """What was spent so far, by model."""
+        """The amounts spent so far, by model."""
         with self._lock:
             return dict(self._spent)

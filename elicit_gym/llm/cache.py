@@ -1,4 +1,4 @@
-"""A cache of responses, which spares the second call for the same answer."""
+"""A cache of responses, which saves the second call for the same answer."""
 
 import json
 from hashlib import sha256
@@ -27,14 +27,14 @@ def cache_key(model_settings: dict[str, Any], request: ChatRequest) -> str:
 
 
 class ResponseCache:
-    """Answers by key.
+    """Responses by key.
 
     Args:
-        path: the SQLite file; made if need be.
+        path: the SQLite file, created if it does not exist.
         mode: ``read-write``, or ``replay``: a miss is then an error, so that a rerun never calls a model.
 
     Raises:
-        SettingError: there is no such mode, or no file to replay from.
+        SettingError: the mode is unknown, or there is no file to replay from.
     """
 
     def __init__(self, path: str | Path, mode: CacheMode = "read-write") -> None:
@@ -54,7 +54,7 @@ class ResponseCache:
         return ChatResponse(**{**value, "flags": tuple(value["flags"]), "cached": True})
 
     def put(self, key: str, response: ChatResponse) -> None:
-        """Keep a response; the first one for a key stays."""
+        """Keep a response; a key that is there keeps its response."""
         value = {
             "text": response.text,
             "finish_reason": response.finish_reason,

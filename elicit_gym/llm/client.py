@@ -23,11 +23,11 @@ class ServiceChatModel:
     """A model behind a service.
 
     Args:
-        name: as reports show it.
-        transport: sends a request.
+        name: the model's name in reports.
+        transport: what sends a request to the service.
         parameters: sampling parameters, sent with every request.
-        identity: everything beside the request that can change an answer; the cache's key.
-        send_schema: whether the service takes a JSON schema.
+        identity: everything except the request that can change an answer; it is part of the cache's key.
+        send_schema: whether the service accepts a JSON schema.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ServiceChatModel:
         """Raise if no call can succeed."""
         runtime = current_runtime()
         if runtime.cache is not None and runtime.cache.mode == "replay":
-            return  # nothing is called
+            return  # a replay calls nothing
         try:
             self._transport.check()
         except TransportError as error:
@@ -146,14 +146,14 @@ class ServiceChatModel:
                     f"Calling {self.name}: expected text, got none ({', '.join(found)}) in {attempt} attempts."
                 )
             flags.append(f"retried:{found[-1]}")
-            # The same seed would most likely bring the same nothing.
+            # With the same seed, the answer would most likely be empty again.
             if request.seed is not None:
                 parameters["seed"] = request.seed + attempt
         raise AssertionError("unreachable")
 
 
 def _wait(attempt: int, retry_after: float | None, jitter: Random) -> float:
-    """Return seconds to wait: what the service asks for, else exponential back-off with full jitter."""
+    """Return the seconds to wait: what the service asks for, else exponential back-off with full jitter."""
     if retry_after is not None:
         return min(retry_after, LONGEST_WAIT) + jitter.uniform(0, 0.1)
     return jitter.uniform(0.1, 1.0) * min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))

@@ -1,4 +1,4 @@
-"""Take the answer out of what a model sent: the one place for thinking, truncation and missing content."""
+"""Extract the answer from what a model sent: the one place that deals with thinking, truncation and missing content."""
 
 import re
 
@@ -12,13 +12,13 @@ _ORPHAN_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 def clean_content(content: str | None, reasoning: str | None, finish_reason: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of an answer and flags for what was done to get it.
 
-    Thinking is never an answer: ``<think>`` blocks go, closed or not, and so does everything before a ``</think>``
-    whose start the chat template swallowed. Content only in a separate reasoning field is no content either.
+    Thinking is never an answer: ``<think>`` blocks are removed, closed or not, and so is everything before a
+    ``</think>`` whose start the chat template swallowed. What is only in a separate reasoning field does not count.
 
     Args:
-        content: as sent, may be None.
-        reasoning: the separate field that some services have, may be None.
-        finish_reason: ``length`` means cut off.
+        content: the content as it was sent; may be None.
+        reasoning: the separate field that some services have; may be None.
+        finish_reason: the service's; ``length`` means that the answer was cut off.
 
     Returns:
         The text, blank when there is no answer, and the flags ``think_removed``, ``think_unclosed``,

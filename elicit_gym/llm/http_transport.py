@@ -19,11 +19,11 @@ class HTTPTransport:
     """One model on an OpenAI-compatible server (vLLM, llama.cpp, ``transformers serve``, ...), over aiohttp.
 
     Args:
-        model: the name that the server knows, sent as it is.
-        api_base: for example ``http://localhost:8000/v1``.
-        api_key_env: name of the environment variable with the key; None where the server wants none.
-        timeout: seconds for one call.
-        connections: most connections at once.
+        model: the name under which the server knows it.
+        api_base: the server's URL, for example ``http://localhost:8000/v1``.
+        api_key_env: the environment variable that holds the key; None if the server needs no key.
+        timeout: the time limit of a call, in seconds.
+        connections: the largest number of connections at once.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class HTTPTransport:
         self._session: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_session": None}  # connections stay behind where a policy goes to another process
+        return {**self.__dict__, "_session": None}  # connections stay behind when a policy is sent to another process
 
     def check(self) -> None:
         """Raise if the server cannot be reached or the key is missing."""
@@ -57,7 +57,7 @@ class HTTPTransport:
         return {"Authorization": f"Bearer {key}"}
 
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
-        """Send one request; runs on the one background loop, whose session it keeps."""
+        """Send one request, on the one background loop, whose session it keeps."""
         try:
             import aiohttp
         except ImportError as error:
@@ -67,7 +67,7 @@ class HTTPTransport:
                 connector=aiohttp.TCPConnector(limit=self._connections),
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
             )
-            # Closed with the transport, or at the process's end, and not left to warn about itself.
+            # It is closed with the transport or at the end of the process, so that it does not warn that it is open.
             weakref.finalize(self, _close, self._session, asyncio.get_running_loop())
         body = {"model": self.model, "messages": messages, **parameters}
         try:
@@ -97,7 +97,7 @@ class HTTPTransport:
             usage = reply.get("usage") or {}
             content, reasoning = message.get("content"), message.get("reasoning_content")
             if content is not None and not isinstance(content, str):
-                raise TypeError("content is no text")
+                raise TypeError("the content is not text")
             return RawReply(
                 content=content,
                 reasoning=reasoning,
@@ -109,7 +109,7 @@ class HTTPTransport:
             )
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TransportError(
-                f"Calling {self.model}: the answer is no chat completion ({type(error).__name__}: {error}).",
+                f"Calling {self.model}: the answer is not a chat completion ({type(error).__name__}: {error}).",
                 retriable=True,
             ) from error
 
@@ -122,6 +122,6 @@ def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
         inside = asyncio.get_running_loop() is loop
     except RuntimeError:
         inside = False
-    if not inside:  # the loop cannot wait for itself
+    if not inside:  # on the loop itself, waiting would block it
         with suppress(TimeoutError):
             closing.result(timeout=2)

@@ -1,4 +1,4 @@
-"""Calls through litellm: any provider that it knows, by its model names. The only file that imports litellm."""
+"""Calls through litellm to any provider that it knows. This is the only file that imports litellm."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _litellm: Any = None
 
 
 def _load() -> Any:
-    """Import litellm at first use: it takes seconds, and asks the network for prices unless told not to."""
+    """Import litellm at first use: that takes seconds, and fetches prices from the network unless told not to."""
     global _litellm
     if _litellm is None:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -23,22 +23,22 @@ def _load() -> Any:
         except ImportError as error:
             raise MissingExtraError("Calling a language model", "llm") from error
         litellm.suppress_debug_info = True
-        litellm.drop_params = True  # a provider without `seed` is asked without it
+        litellm.drop_params = True  # providers that do not know `seed` get requests without it
         litellm.telemetry = False
         _litellm = litellm
     return _litellm
 
 
 def price_usd(model: str, input_tokens: int, output_tokens: int) -> float | None:
-    """Return what so many tokens cost, None where litellm knows no price for the model."""
+    """Return what these tokens cost, or None if litellm knows no price for the model."""
     litellm = _load()
     try:
         prompt, completion = litellm.cost_per_token(
             model=model, prompt_tokens=input_tokens, completion_tokens=output_tokens
         )
-    except Exception:  # litellm raises a plain Exception for a model that it has no price for
+    except Exception:  # litellm raises a plain Exception for a model whose price it does not know
         return None
-    # A server of one's own has the price 0 in litellm's map where it has one at all: that is not known either.
+    # For a server of one's own, litellm's map has the price 0 if any: that is not a known price either.
     return float(prompt + completion) or None
 
 
@@ -47,10 +47,10 @@ class LiteLLMTransport:
 
     Args:
         model: litellm's name, for example ``openai/gpt-4o-mini`` or ``hosted_vllm/AtlaAI/Selene-1-Mini-Llama-3.1-8B``.
-        api_base: of a server of one's own.
-        api_key_env: name of the environment variable with the key, where litellm's own name for it is not used. Keys
-            are never arguments: arguments go into manifests.
-        timeout: seconds for one call.
+        api_base: the URL of a server of your own.
+        api_key_env: the environment variable that holds the key, if it is not the one that litellm reads. Keys are
+            never arguments, since arguments go into manifests.
+        timeout: the time limit of a call, in seconds.
     """
 
     def __init__(self, model: str, *, api_base: str | None, api_key_env: str | None, timeout: float) -> None:
@@ -61,7 +61,7 @@ class LiteLLMTransport:
 
     def _key(self) -> str | None:
         if self._api_key_env is None:
-            # litellm wants some key for any OpenAI-compatible server, also where the server wants none.
+            # litellm requires a key for any OpenAI-compatible server, even if the server needs none.
             return "none" if self._api_base and not os.environ.get("OPENAI_API_KEY") else None
         key = os.environ.get(self._api_key_env)
         if not key:
@@ -153,7 +153,7 @@ class LiteLLMTransport:
         if headers is not None:
             retry_after = parse_retry_after(headers.get("retry-after"))
         of_this_request = kind in ("ContextWindowExceededError", "ContentPolicyViolationError")
-        # litellm gives a dropped connection, a broken answer and a real 500 all the status 500.
+        # litellm reports a dropped connection, a broken answer and a real 500 all as status 500.
         fatal = status in (400, 401, 403, 404, 422) and not of_this_request
         return TransportError(
             f"Calling {self.model}: {kind}" + (f" (status {status})" if status else "") + f": {error}",
@@ -164,7 +164,7 @@ class LiteLLMTransport:
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, None where it has none (dates are not used by model services)."""
+    """Return the seconds of a Retry-After header, or None if there are none (model services do not send dates)."""
     try:
         return max(0.0, float(value)) if value is not None else None
     except ValueError:

@@ -31,13 +31,13 @@ def make_chat_model(
             the name that the server knows, sent as it is.
         api_base: of an OpenAI-compatible server.
         api_key_env: name of the environment variable with the key, where litellm's own is not used.
-        temperature: None for the service's default.
-        top_p: likewise.
-        max_tokens: most tokens of an answer.
-        timeout: seconds for one call.
+        temperature: the sampling temperature; None for the service's default.
+        top_p: the nucleus' probability; None for the service's default.
+        max_tokens: the largest number of tokens per answer.
+        timeout: the time limit of a call, in seconds.
         transport: ``litellm``, or ``http`` for an OpenAI-compatible server without litellm in between.
-        structured_output: whether the service takes a JSON schema.
-        extra: further parameters, sent as they are.
+        structured_output: whether the service accepts a JSON schema.
+        extra: further parameters, which are sent as they are.
 
     Raises:
         SettingError: the settings do not fit together, or ``module:attribute`` makes no model.

@@ -19,8 +19,8 @@ class Prompt:
     """A prompt file.
 
     Attributes:
-        name: of the file, without its ending.
-        text: as it stands in the file.
+        name: the file's name without its ending.
+        text: the file's text.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Prompt:
 
     @property
     def sha256(self) -> str:
-        """A hash of the text, for manifests."""
+        """The hash of the text, for manifests."""
         return sha256(self.text.encode("utf-8")).hexdigest()
 
 
@@ -40,10 +40,10 @@ def load_prompt(package: str, name: str, required: Sequence[str], folder: str | 
     """Load a prompt.
 
     Args:
-        package: whose ``prompts`` folder has the built-in one.
-        name: of the file, without ``.txt``.
-        required: placeholders that it must have.
-        folder: the user's; a file of that name in it comes first.
+        package: the package whose ``prompts`` folder holds the built-in file.
+        name: the file's name without ``.txt``.
+        required: the placeholders that the text must have.
+        folder: the user's folder; a file of that name in it takes precedence.
 
     Raises:
         SettingError: the folder does not exist, the file cannot be read, or it lacks a placeholder.
@@ -66,5 +66,5 @@ def _checked(prompt: Prompt, required: Sequence[str], where: str) -> Prompt:
     missing = [name for name in required if f"{{{name}}}" not in prompt.text]
     if missing:
         listed = ", ".join(f"{{{name}}}" for name in missing)
-        raise SettingError(f"{where}: expected every placeholder of this prompt, {listed} is missing. Add it.")
+        raise SettingError(f"{where}: expected every placeholder of this prompt, got a text without {listed}. Add it.")
     return prompt

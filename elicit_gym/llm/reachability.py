@@ -1,4 +1,4 @@
-"""Whether a server listens, without sending it a request."""
+"""Check whether a server listens, without sending it a request."""
 
 import socket
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ def check_reachable(model: str, api_base: str, *, timeout: float = 5.0) -> None:
     """Open and close a connection.
 
     Raises:
-        TransportError: nobody listens there, in one sentence; fatal.
+        TransportError: nothing listens there; the error is fatal and its message one sentence.
     """
     parts = urlsplit(api_base)
     if parts.scheme not in ("http", "https") or not parts.hostname:

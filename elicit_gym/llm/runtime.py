@@ -1,4 +1,4 @@
-"""What all calls of a process share: one event loop, limits on concurrency, the cache, the budget."""
+"""What all calls of a process share: one event loop, limits on concurrency, the cache and the budget."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -39,14 +39,14 @@ def run_on_loop(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 class Runtime:
-    """Settings that change no record: how many calls at once, from which cache, within which budget.
+    """Settings that no record depends on: how many calls run at once, with which cache, within which budget.
 
     Args:
-        concurrency: most calls in flight, of all models.
-        model_concurrency: most calls in flight to one model.
-        cache: None for none.
-        budget: counts what is spent even where it limits nothing.
-        max_attempts: calls for one request, the first included.
+        concurrency: the largest number of calls in flight to all models together.
+        model_concurrency: the largest number of calls in flight to one model.
+        cache: the cache of responses; None for no cache.
+        budget: the budget, which counts what is spent even without a limit.
+        max_attempts: the number of calls per request, the first included.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Runtime:
         self._models: dict[str, asyncio.Semaphore] = {}
 
     def limits(self, model: str) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
-        """Return the limits for a model: its own, to be entered first, and the one of all."""
+        """Return the limits for a model: its own, which has to be entered first, and the one for all models."""
         if model not in self._models:
             self._models[model] = asyncio.Semaphore(self._model_concurrency)
         return self._models[model], self._all

@@ -12,16 +12,16 @@ __all__ = ["ScriptedChatModel"]
 
 
 class ScriptedChatModel:
-    """Answers from a function or a list, counts tokens as words, and remembers what it was asked.
+    """A model that answers from a function or a list, counts words as tokens, and remembers what it was asked.
 
     Args:
-        answers: a function from the request to the text, or texts to be given one after the other. An exception in
-            their place is raised.
-        name: of the model.
-        cost_usd: of a call; None for an unknown price.
+        answers: a function from the request to the text, or texts that are given one after the other. An exception
+            in place of a text is raised.
+        name: the model's name.
+        cost_usd: the cost per call; None for an unknown price.
 
     Attributes:
-        requests: all so far.
+        requests: all requests so far.
     """
 
     def __init__(

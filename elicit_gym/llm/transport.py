@@ -1,4 +1,4 @@
-"""What a transport hands up, and how its failures are told apart."""
+"""What a transport returns, and how its failures differ."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIz
 
 
 def redact(text: str) -> str:
-    """Remove whatever is or looks like a key from a message, and cut it to a readable length."""
+    """Remove from a message whatever is or looks like a key, and cut it to a readable length."""
     for name, value in os.environ.items():
         if len(value) >= 6 and _KEY_NAME.search(name):
             text = text.replace(value, "[key]")
@@ -47,7 +47,7 @@ def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawReply:
-    """A service's answer, before anything is done to it.
+    """A service's answer, before it is processed.
 
     Attributes:
         cost_usd: None when the price is unknown.
@@ -66,9 +66,9 @@ class TransportError(Exception):
     """A call failed.
 
     Attributes:
-        retriable: whether trying again can help (429, 5xx, timeout, dropped connection, an answer that is no answer).
+        retriable: whether trying again can help (429, 5xx, timeout, dropped connection, an unusable answer).
         fatal: whether no call of this run can succeed (400, 401, 403, 404).
-        retry_after: seconds that the service asked for, None where it did not.
+        retry_after: the seconds that the service asked to wait; None if it did not ask.
     """
 
     def __init__(self, message: str, *, retriable: bool, fatal: bool = False, retry_after: float | None = None) -> None:
@@ -85,7 +85,7 @@ class Transport(Protocol):
         """Send one request.
 
         Args:
-            messages: role and content.
+            messages: the role and content of each message.
             parameters: sampling parameters, seed and the like.
 
         Raises:
@@ -97,6 +97,6 @@ class Transport(Protocol):
         """Raise if no call can succeed, without sending one.
 
         Raises:
-            TransportError: one clear sentence, fatal.
+            TransportError: no call can succeed; the error is fatal and its message one sentence.
         """
         ...

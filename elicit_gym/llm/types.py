@@ -1,4 +1,4 @@
-"""What goes through the door: a request, a response, and the protocol of whatever answers."""
+"""What passes between this package and a model: a request, a response, and the protocol of whatever answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ class ChatRequest:
     """One question to a model.
 
     Attributes:
-        messages: oldest first.
-        seed: for sampling, where the service takes one.
-        repeat: tells apart requests that are the same in everything else and still shall be drawn anew; part of the
+        messages: the messages, oldest first.
+        seed: the sampling seed, for services that accept one.
+        repeat: distinguishes requests that are equal in everything else but must be sampled again; it is part of the
             cache's key.
-        json_schema: ask for JSON of this form, where the model supports it.
+        json_schema: the schema of the JSON to ask for, if the model supports it.
     """
 
     messages: tuple[Message, ...]
@@ -33,11 +33,11 @@ class ChatResponse:
     """One answer.
 
     Attributes:
-        text: without thinking; never blank.
-        finish_reason: as the service says; ``length`` means that the text is cut off.
-        model: as the service names it.
+        text: the text without thinking; never blank.
+        finish_reason: the service's; ``length`` means that the text was cut off.
+        model: the model's name as the service gives it.
         flags: what had to be done to the answer (for example ``think_removed``), for counting.
-        cached: whether it came from the cache. Its tokens and cost are then those of the call that was saved.
+        cached: whether it came from the cache; tokens and cost are then those of the call that was saved.
     """
 
     text: str
@@ -63,19 +63,19 @@ class ChatResponse:
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """Whatever answers chat requests.
+    """Anything that answers chat requests.
 
     Attributes:
-        name: of the model, as reports show it.
+        name: the model's name in reports.
     """
 
     name: str
 
     def check(self) -> None:
-        """Raise one clear sentence if no call can succeed (no key, no server); cheap, and sends no request.
+        """Raise one clear sentence if no call can succeed (no key, no server). The check is cheap and sends no request.
 
         Raises:
-            FatalModelError: that sentence.
+            FatalModelError: no call can succeed.
         """
         ...
 
@@ -89,5 +89,5 @@ class ChatModel(Protocol):
         ...
 
     def complete_batch(self, requests: Sequence[ChatRequest]) -> list[ChatResponse | EpisodeFailure]:
-        """Answer many requests at once, in order; a request that failed for good has its failure in its place."""
+        """Answer many requests at once, in order; the failure of a request stands in place of its response."""
         ...

@@ -42,8 +42,8 @@ def data_uri(path: Path) -> str:
 def pack(value: Any) -> str:
     """Return JSON types as compressed text; the pages' ``unpack`` inverts it.
 
-    Conversations repeat themselves: gzip makes a thousand of them a few hundred kilobytes. Half a surrogate pair, which
-    no page can hold, becomes a question mark.
+    Conversations repeat themselves, so that gzip shrinks a thousand of them to a few hundred kilobytes. Half a
+    surrogate pair, which no page can hold, becomes a question mark.
     """
     data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
@@ -53,10 +53,10 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
     """Render a template of a package's ``templates`` folder, on the base that all pages share.
 
     Args:
-        path: of the page.
-        package: whose template.
-        template: its file name.
-        values: for the template.
+        path: the page's path.
+        package: the package that the template belongs to.
+        template: the template's file name.
+        values: the template's variables.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

@@ -1,4 +1,4 @@
-"""Progress with rate and time left, on standard error, only where someone watches."""
+"""Progress bars with rate and time left, on standard error, only for those who ask for them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ __all__ = ["Advance", "progress_bar"]
 
 
 class Advance(Protocol):
-    """Call it when one unit is done."""
+    """A function to call whenever one unit is done."""
 
     def __call__(self) -> None:
         """Count one."""
@@ -21,9 +21,9 @@ def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> 
 
     Args:
         description: what is being made.
-        total: units in all.
-        done: units that were there before.
-        show: whether to draw it at all.
+        total: the number of units.
+        done: the number of units that were done before.
+        show: whether to show the bar at all.
     """
     if not show:
         yield lambda: None

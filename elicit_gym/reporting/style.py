@@ -1,10 +1,10 @@
-"""How figures look: colours that any reader can tell apart, and matplotlib's settings."""
+"""The look of figures: colours that every reader can tell apart, and matplotlib's settings."""
 
 from typing import Any
 
 __all__ = ["COLOURS", "STYLE", "colour"]
 
-# Okabe-Ito, told apart by readers with any colour vision, without its yellow, which fades on white.
+# The palette of Okabe and Ito, which works for any colour vision, without its yellow, which fades on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444", "#8C6BB1", "#A6761D", "#666666")
 STYLE: Any = {
     "font.family": "DejaVu Sans",

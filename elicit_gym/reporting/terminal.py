@@ -27,7 +27,7 @@ class Column:
     """A column of a table.
 
     Attributes:
-        title: its head.
+        title: the column's head.
         right: whether it is flush right, as numbers are.
         optional: whether its values may be listed below the table where the terminal is too narrow for all columns.
     """
@@ -53,18 +53,18 @@ def print_table(
     header: bool = True,
     dim: Collection[int] = (),
 ) -> None:
-    """Print a table that is as wide as the terminal at most, and cuts no name and breaks no interval.
+    """Print a table that is at most as wide as the terminal, cuts no name and breaks no interval.
 
-    Where it does not fit on one line a row, cells are broken between words. Where that is not enough, optional columns
-    are listed below the table. Where that is not enough either, each row becomes a paragraph.
+    If a row does not fit on one line, its cells are broken between words. If that is not enough, optional columns are
+    listed below the table. If that is not enough either, each row becomes a paragraph.
 
     Args:
         title: printed above it.
-        columns: what names a row comes first.
-        rows: a text for each column; None is a rule between two rows.
+        columns: the columns; the first one names the rows.
+        rows: one text per column; None stands for a rule between two rows.
         console: the terminal by default.
         header: whether to print the columns' titles.
-        dim: indexes of rows that stand back.
+        dim: the indexes of rows that are printed faintly.
     """
     console = console or Console()
     clean = [None if row is None else [printable(cell) for cell in row] for row in rows]

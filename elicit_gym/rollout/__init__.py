@@ -1,1 +1,1 @@
-"""Make episodes: one, many, in parallel, saved and resumed."""
+"""Make episodes: one or many, in parallel, saved and resumed."""

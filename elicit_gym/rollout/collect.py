@@ -24,10 +24,10 @@ from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 __all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "environment_scenarios"]
 
 PROCESSES_FROM = 1_000
-"""Episodes of Python's own work from which processes pay: starting one takes as long as some hundreds."""
+"""The number of scripted episodes from which processes pay: starting one takes as long as hundreds of episodes."""
 
 Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop], Iterator[EpisodeRecord]]
-"""Runs units elsewhere, see `elicit_gym.rollout.ray_backend`; a unit may come back twice, and counts once."""
+"""What runs units elsewhere; see `elicit_gym.rollout.ray_backend`. A unit may come back twice and counts once."""
 
 
 def collect_episodes(
@@ -55,21 +55,20 @@ def collect_episodes(
         repeats: episodes for each scenario.
         seed: the base seed. Each episode's seeds derive from (seed, scenario, repeat), so that the records do not
             depend on `concurrency`.
-        concurrency: conversations at once. Those of a policy that calls models over a network go their own pace; those
-            of a local model (`BatchPolicy`) go in lock-step, answered in batches; episodes of Python's own work go to
-            processes, where there are a thousand of them.
-        backend: runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
+        concurrency: the number of conversations at once. Those of a policy that calls models over a network go at their
+            own pace; those of a local model (`BatchPolicy`) go in lock-step and are answered in batches; scripted
+            episodes go to processes if there are at least a thousand.
+        backend: what runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
         out: a folder to write ``episodes.jsonl`` and ``manifest.json`` to.
-        resume: go on with the run in `out`; its finished episodes are not made again.
+        resume: continue the run in `out`; its finished episodes are not made again.
         keep: False returns nothing and holds nothing in memory: the records are in `out`.
         progress: show a progress bar.
 
     Returns:
-        One record for each (scenario, repeat), in that order; failed episodes are among them. Fewer when a budget
-        ended the run.
+        One record per (scenario, repeat), in that order, failed episodes included; fewer if a budget ended the run.
 
     Raises:
-        SettingError: an argument is off.
+        SettingError: an argument is invalid.
         ManifestMismatchError: `resume` is on and the settings of the saved run differ.
         FatalModelError: no call to a model can succeed; what was finished is saved.
     """
@@ -151,9 +150,9 @@ def collect_policies(
         with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
             for record in _run(runner, samples, todo, concurrency, lambda: bool(stopped), backend):
                 if record.unit in done:
-                    continue  # made twice, after a worker was lost: the first one counts
+                    continue  # it was made twice, after a worker was lost: the first one counts
                 if record.failure and record.failure.source == "budget":
-                    stopped.append(record.failure.message)  # what is under way may still end; nothing new is begun
+                    stopped.append(record.failure.message)  # what is under way may still finish; nothing new is started
                     continue
                 done[record.unit] = record if keep else None
                 if store:
@@ -177,7 +176,7 @@ def _run(
     stop: Stop,
     backend: Backend | None,
 ) -> Iterator[EpisodeRecord]:
-    """Choose by policy how its conversations go on at once."""
+    """Choose by policy how its conversations run at the same time."""
     if backend is not None:
         yield from backend(runner, samples, todo, concurrency, stop)
         return
@@ -193,7 +192,7 @@ def _run(
 
 
 def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
-    """Say whether all work is Python's own, which threads do not speed up, and can go to other processes."""
+    """Say whether all work is done in Python, so that threads do not speed it up, and can go to other processes."""
     import cloudpickle
 
     sample = runner.sample
@@ -202,7 +201,7 @@ def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
         return False
     try:
         cloudpickle.dumps(runner)
-    except Exception:  # whatever a policy of the user's holds
+    except Exception:  # a user's policy may hold anything
         return False
     return True
 
@@ -211,7 +210,7 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
     """Return the scenarios that an environment draws from.
 
     Raises:
-        SettingError: it is no InfoQuest environment, or its arguments are off.
+        SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     return sample_environment(env_id, env_kwargs).scenarios
 

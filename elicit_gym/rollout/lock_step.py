@@ -1,4 +1,4 @@
-"""Conversations in lock-step, for policies that answer many histories in one go (local models)."""
+"""Conversations in lock-step, for policies that answer many histories in one call (local models)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -39,10 +39,10 @@ def run_in_lock_step(
     one by one, so that a failure is its own conversation's.
 
     Args:
-        runner: makes environments and the policy.
-        units: of one policy.
-        concurrency: conversations at once.
-        stop: says whether no more units should be begun.
+        runner: what makes the environments and the policy.
+        units: the units of one policy.
+        concurrency: the number of conversations at once.
+        stop: says whether no more units should be started.
     """
     remaining = iter(units)
     policy: Policy | None = None

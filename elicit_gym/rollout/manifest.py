@@ -246,7 +246,7 @@ def run_facts(packages: Sequence[str]) -> RunFacts:
     for package in packages:
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # an extra that is not installed
+        except PackageNotFoundError:  # the extra is not installed
             continue
     return RunFacts(
         elicit_gym=__version__,

@@ -20,20 +20,20 @@ def policy_of_chats(path: Path) -> str:
 def load_published_chats(path: str | Path, opening_messages: Mapping[str, str]) -> list[EpisodeRecord]:
     """Read a chats file.
 
-    A history there is the simulator's side: system first, then the policy in the role ``user`` and the simulated user
+    A history in it is the simulator's side: system first, then the policy in the role ``user`` and the simulated user
     in the role ``assistant``; the opening message is not in it. The reply after the last message, if there is one, is
-    dropped, as nobody read it. Verdicts are taken from the evaluations, where an answer may be a boolean, "Yes" or
+    dropped, since nobody read it. Verdicts are taken from the evaluations, where an answer may be a boolean, "Yes" or
     "No", or an object that holds one.
 
     Args:
         path: the file.
-        opening_messages: by scenario id (``<row id>-<1 or 2>``).
+        opening_messages: the opening message by scenario id (``<row id>-<1 or 2>``).
 
     Returns:
-        One record for each conversation, in the order of the ids. A conversation without a judged message is none.
+        One record for each conversation, in the order of the ids. Conversations without a judged message are left out.
 
     Raises:
-        StorageError: a row cannot be read; names the first.
+        StorageError: a row cannot be read; the error names the first one.
     """
     path = Path(path)
     records = []

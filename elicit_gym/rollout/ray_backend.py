@@ -1,4 +1,4 @@
-"""Episodes over a Ray cluster: policies loaded once an actor, records streamed back as they are made."""
+"""Episodes over a Ray cluster: policies loaded once per actor, records streamed back as they are made."""
 
 import logging
 import socket
@@ -19,11 +19,11 @@ from elicit_gym.rollout.units import Stop, Unit, UnitRunner
 __all__ = ["RayBackend", "connect"]
 
 MAX_LOSSES = 20
-"""Actors lost without a record in between, after which the run gives up."""
+"""The number of actors lost without a record in between after which the run gives up."""
 
 
 def connect(address: str | None = None) -> Any:
-    """Return Ray, connected to a cluster; to one on this machine, started now, without an address.
+    """Return Ray, connected to the cluster at an address, or without one to a cluster started on this machine.
 
     Raises:
         MissingExtraError: the extra ``ray`` is not installed.
@@ -37,7 +37,7 @@ def connect(address: str | None = None) -> Any:
         try:
             host, _, port = (address or "").removeprefix("ray://").rpartition(":")
             if host and port.isdigit():
-                # Ray itself would knock for a minute, without a word.
+                # Ray itself would try for a minute without saying anything.
                 socket.create_connection((host, int(port)), timeout=5).close()
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
         except (OSError, ValueError, RuntimeError) as error:
@@ -55,10 +55,10 @@ class RayBackend:
     derive from what it is, so that it does not matter who makes it; and the caller counts each once.
 
     Args:
-        address: of the cluster (``auto`` for the one this machine belongs to); None starts one here.
-        num_actors: as many as the cluster has CPUs by default, and no more than there are chunks of work.
-        gpus_per_actor: for local models.
-        cache: file and mode of the answers' cache, which every actor opens: on a disk that they share.
+        address: the cluster's address (``auto`` for the one this machine belongs to); None starts one here.
+        num_actors: the number of actors; by default the cluster's CPUs, and never more than there are chunks of work.
+        gpus_per_actor: the GPUs that each actor reserves, for local models.
+        cache: file and mode of the cache of responses, which every actor opens on a disk that they share.
 
     References:
         Moritz et al. (2018), "Ray: A Distributed Framework for Emerging AI Applications".
@@ -111,8 +111,8 @@ class RayBackend:
                     losses += 1
                     if losses > MAX_LOSSES:
                         raise SettingError(
-                            f"Spreading over Ray: expected actors that live, lost {losses} in a row. Look into the "
-                            f"cluster's logs; the last said: {str(error)[:200]}"
+                            f"Spreading over Ray: expected actors that stay alive, lost {losses} in a row. Look into "
+                            f"the cluster's logs; the last said: {str(error)[:200]}"
                         ) from error
                     todo.appendleft(chunk)
                     idle.append(start())
@@ -128,7 +128,7 @@ class RayBackend:
 
 
 def _chunks(units: Sequence[Unit], samples: Sequence[Policy], concurrency: int) -> list[list[Unit]]:
-    """Cut the work so that an actor is busy with one policy, and a lost one loses little."""
+    """Cut the work so that an actor is busy with one policy, and little is lost with an actor."""
     chunks = []
     for index in range(len(samples)):
         own = [unit for unit in units if unit.policy == index]
@@ -142,7 +142,7 @@ def _original(error: Any) -> BaseException:
 
 
 class _Worker:
-    """An actor: keeps its threads and its policies between chunks."""
+    """An actor, which keeps its threads and its policies between chunks."""
 
     def __init__(self, runner: UnitRunner, concurrency: int, cache: tuple[str, CacheMode] | None) -> None:
         from elicit_gym.llm.cache import ResponseCache
@@ -150,7 +150,7 @@ class _Worker:
         self._runner, self._concurrency = runner, concurrency
         self._pool = ThreadPoolExecutor(concurrency)
         kept = ResponseCache(cache[0], cache[1]) if cache is not None else None
-        # In force as long as the actor lives: a context that nobody holds would be closed at once.
+        # The runtime applies as long as the actor lives: a context that nothing refers to would be closed at once.
         self._runtime = ExitStack()
         self._runtime.enter_context(llm_runtime(Runtime(concurrency=max(256, concurrency), cache=kept)))
 

@@ -16,12 +16,12 @@ __all__ = ["EpisodeUnderWay", "run_episode", "turn_of"]
 
 
 class EpisodeUnderWay:
-    """An episode as it is made: whoever steps it, alone or among others, the same record comes out.
+    """An episode under way: whether it is stepped alone or among others, its record is the same.
 
     Args:
         env: an InfoQuest environment, wrapped or not.
-        policy: its name.
-        scenario_id: the scenario.
+        policy: the policy's name.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
         seed: the base seed; those of the user and the policy derive from (seed, scenario, repeat).
 
@@ -45,7 +45,7 @@ class EpisodeUnderWay:
 
     @property
     def next_turn(self) -> int:
-        """The turn that comes, 1 for the first."""
+        """The number of the next turn, counted from 1."""
         return len(self._turns) + 1
 
     def start(self) -> None:
@@ -68,7 +68,7 @@ class EpisodeUnderWay:
     def take(
         self, action: str, result: StepResult, spent: tuple[Usage, ...] = (), repaired: tuple[str, ...] = ()
     ) -> None:
-        """Note a step that was made.
+        """Note a step that has been made.
 
         Args:
             action: what was said.
@@ -129,14 +129,14 @@ def run_episode(
 
     Args:
         env: an InfoQuest environment, wrapped or not.
-        policy: reset here with a seed of its own.
-        scenario_id: the scenario.
+        policy: the policy, which is reset here with its own seed.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
         seed: the base seed; those of the user and the policy derive from (seed, scenario, repeat).
 
     Returns:
         The record. Whatever the policy, user simulator, judge or model raises is attributed and recorded, with the
-        turns made before it; nothing is raised for it.
+        turns made before it, and not raised.
 
     Raises:
         FatalModelError: no call to a model can succeed, in this episode or another.

@@ -1,4 +1,4 @@
-"""A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line an episode, flushed as it finishes."""
+"""A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line per episode, flushed when it finishes."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from elicit_gym.rollout.manifest import RunManifest
 __all__ = ["RETRIED_SOURCES", "RunStore", "load_run"]
 
 RETRIED_SOURCES = frozenset({"model", "budget"})
-"""Failures that come from outside the conversation: a resumed run tries these units again."""
+"""Failures with a cause outside the conversation: a resumed run tries these units again."""
 
 
 class RunStore:
@@ -69,7 +69,7 @@ class RunStore:
         write_json(self.folder / "manifest.json", self._manifest.to_json())
 
     def take_records(self) -> dict[tuple[str, str, int], EpisodeRecord]:
-        """Return what was there and counts, by unit; the store keeps it no longer."""
+        """Return the records that were there and count, by unit; the store then forgets them."""
         taken, self._records = self._records, {}
         return taken
 

@@ -1,4 +1,4 @@
-"""A unit of work, and what runs it anywhere: in a thread, a process, or an actor on another machine."""
+"""A unit of work, and what runs it: in a thread, a process, or an actor on another machine."""
 
 import copy
 import inspect
@@ -21,7 +21,7 @@ from elicit_gym.rollout.run_episode import run_episode
 __all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
 
 Stop = Callable[[], bool]
-"""Says whether no more units should be begun."""
+"""Says whether no more units should be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Unit:
     """One episode to make.
 
     Attributes:
-        policy: index of the policy.
-        scenario_id: the scenario.
+        policy: the index of the policy.
+        scenario_id: the scenario to play.
         repeat: which repeat of it.
     """
 
@@ -41,10 +41,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class PolicyMaker:
-    """Makes a policy of one's own for each worker: calls what makes one, or copies one; can itself be pickled.
+    """Makes a separate policy for each worker by calling a factory or copying a policy; it can itself be pickled.
 
     Raises:
-        SettingError: it is neither.
+        SettingError: it is neither a policy nor a factory.
     """
 
     source: PolicyLike
@@ -64,7 +64,7 @@ class PolicyMaker:
 
 
 class UnitRunner:
-    """Runs units in any number of threads, each with an environment and policies of its own.
+    """Runs units in any number of threads, each with its own environment and policies.
 
     Parts keep nothing between calls: all threads of a process share one of each, with its connections.
 
@@ -72,9 +72,9 @@ class UnitRunner:
     understand its names.
 
     Args:
-        env_id: of the environment.
-        env_kwargs: its arguments.
-        makers: of the policies.
+        env_id: the environment's id.
+        env_kwargs: the environment's arguments.
+        makers: what makes each policy.
         seed: the base seed.
     """
 
@@ -111,7 +111,7 @@ class UnitRunner:
         return run_episode(own.env, policy, scenario_id=unit.scenario_id, repeat=unit.repeat, seed=self.seed)
 
     def policy(self, unit: Unit, made: dict[int, Policy]) -> Policy:
-        """Return the unit's policy, from those made before, or made now."""
+        """Return the unit's policy; it is made if there is none yet."""
         if unit.policy not in made:
             made[unit.policy] = self.makers[unit.policy]()
         policy = made[unit.policy]

@@ -11,17 +11,17 @@ from elicit_gym.rollout.units import Stop, Unit, UnitRunner
 __all__ = ["CHUNK", "Killed", "run_in_processes", "run_in_threads"]
 
 CHUNK = 64
-"""Units handed to a process at once, so that their transport costs little."""
+"""The number of units handed to a process at once, so that their transport costs little."""
 
 T = TypeVar("T")
 
 
 class Killed(KeyboardInterrupt):
-    """The second Ctrl-C: what is under way is not waited for."""
+    """Raised at the second Ctrl-C, which does not wait for what is under way."""
 
 
 def run_in_threads(runner: UnitRunner, units: Sequence[Unit], concurrency: int, stop: Stop) -> Iterator[EpisodeRecord]:
-    """Yield records as they come. Each conversation goes its own pace: none waits for a slower one."""
+    """Yield records as they come. Each conversation goes at its own pace: none waits for a slower one."""
     if concurrency == 1:
         for unit in units:
             if stop():
@@ -36,7 +36,7 @@ def run_in_processes(
 ) -> Iterator[EpisodeRecord]:
     """Yield records as they come, from processes that each make a chunk of episodes at a time.
 
-    By loky: the user's main module is not run again in the processes, and policies defined in it travel.
+    This uses loky: the user's main module is not run again in the processes, and policies defined in it can be sent.
     """
     from loky import ProcessPoolExecutor
 
@@ -53,7 +53,7 @@ def _set_runner(runner: UnitRunner) -> None:
     import signal
 
     global _runner
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that hands out the work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process that hands out the work
     _runner = runner
 
 
@@ -65,7 +65,7 @@ def _run_chunk(units: Sequence[Unit]) -> list[EpisodeRecord]:
 def _stream(pool: Executor, function: Callable[[Any], T], work: Sequence[Any], ahead: int, stop: Stop) -> Iterator[T]:
     """Yield results as they come.
 
-    No more is handed out than `ahead`, and nothing once `stop` says so. At Ctrl-C nothing new is begun, and what is
+    At most `ahead` units are handed out, and none once `stop` says so. At Ctrl-C nothing new is started, and what is
     under way is still yielded, so that it can be saved; a second Ctrl-C does not wait for it.
     """
     remaining = iter(work)

@@ -56,7 +56,7 @@ class GenerationResult:
 
 
 def read_personas(path: str | Path) -> list[str]:
-    """Read personas: PersonaHub's JSON lines (``persona``, ``input persona`` or ``description``), or one a line.
+    """Read personas: PersonaHub's JSON lines (``persona``, ``input persona`` or ``description``), or one per line.
 
     Raises:
         SettingError: fewer than three different ones.

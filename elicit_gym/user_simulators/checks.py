@@ -1,4 +1,4 @@
-"""Whether a model's reply is one that the user of the game could give, and how to mend it where it is not."""
+"""Check whether a model's reply is one that the user could give, and repair it if it is not."""
 
 import re
 
@@ -31,7 +31,7 @@ PROBLEMS = {
     "too_long": "it was far longer than one short sentence",
     "several_facts": "you gave away more than one piece of information",
 }
-"""What can be wrong with a reply, and how the model is told."""
+"""What can be wrong with a reply, and the words in which the model is told."""
 
 
 def sentences_of(text: str) -> list[str]:
@@ -40,7 +40,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def problem_of_reply(text: str, turn: UserTurn) -> str | None:
-    """Return what is wrong with a reply (a key of `PROBLEMS`), None for a sound one."""
+    """Return what is wrong with a reply (a key of `PROBLEMS`), or None if it is sound."""
     if not text.strip():
         return "empty"
     if _ROLE_SWAP.search(text):
@@ -55,7 +55,7 @@ def problem_of_reply(text: str, turn: UserTurn) -> str | None:
 
 
 def mend_reply(text: str, turn: UserTurn) -> str | None:
-    """Return the first sentence that is sound by itself, None where there is none."""
+    """Return the first sentence that is sound by itself, or None if there is none."""
     for sentence in sentences_of(_LABEL.sub("", text)):
         if problem_of_reply(sentence, turn) is None:
             return sentence

@@ -1,4 +1,4 @@
-"""A language model plays the user: the paper's simulator."""
+"""The paper's user simulator: a language model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,19 +24,19 @@ class LLMUserSimulator:
 
     The model sees the game from its own side: its system prompt holds the persona and the rules, the agent's messages
     come in the role ``user``, its own former replies in the role ``assistant``. A reply that is empty, speaks as the
-    helper, leaks the rules, runs on, or gives away several facts is asked for again, then mended to its first sound
-    sentence, else the episode fails by the user simulator; each is counted in the reply's flags.
+    helper, leaks the rules, runs on, or gives away several facts is asked for again; after that, it is cut to its first
+    sound sentence; if there is none, the episode fails. All of this is counted in the reply's flags.
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
         prompts: a folder with prompt files of your own (``user_system.txt``, ``user_progress.txt``,
             ``user_retry.txt``).
-        max_attempts: replies asked for, the first included.
-        model_kwargs: for `make_chat_model`: ``api_base``, ``temperature``, ``max_tokens``, ...
+        max_attempts: the number of replies to ask for, the first included.
+        model_kwargs: arguments of `make_chat_model`: ``api_base``, ``temperature``, ``max_tokens``, ...
 
     References:
-        InfoQuest, Section 3.1 and Appendix A.5; Section 3.3 for the default model. Differences: the state of the game
-        stands in the agent's latest message only, and not in the earlier ones too; replies are checked; our words.
+        InfoQuest, Section 3.1 and Appendix A.5; Section 3.3 for the default model. Differences from it: the state
+        of the game stands in the agent's latest message only; replies are checked; the wording is ours.
     """
 
     name = "llm"

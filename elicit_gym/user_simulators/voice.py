@@ -27,8 +27,9 @@ class Voice:
     """The writing style of one persona.
 
     Args:
-        traits: as the scenario words them. Known are: all lower case, exclamation marks, trails off, emoji, typos,
-            drops articles, dashes, formal or full forms, chatty, and starts/ends with "…". Others are left alone.
+        traits: the traits in the scenario's words. The known ones are: all lower case, exclamation marks, trails
+            off, emoji, typos, drops articles, dashes, formal or full forms, chatty, and starts/ends with "…". Others
+            have no effect.
     """
 
     def __init__(self, traits: tuple[str, ...]) -> None:
@@ -55,7 +56,7 @@ class Voice:
 
         Args:
             sentence: plain English that ends with a full stop, or another mark.
-            pick: chooses among openers and emoji; successive numbers give different ones.
+            pick: a number that chooses among openers and emoji; successive numbers give different ones.
         """
         body = sentence.rstrip()
         mark = body[-1] if body[-1] in ".!?" else "."
@@ -97,5 +98,5 @@ def _uncapitalise(text: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def voice_of(traits: tuple[str, ...]) -> Voice:
-    """Return the voice for these traits; the latest few thousand are remembered."""
+    """Return the voice for these traits; a few thousand are cached."""
     return Voice(traits)

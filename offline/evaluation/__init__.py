@@ -1,1 +1,1 @@
-"""What policies say to the windows of real interviews, measured: the paper's Tables 6, 7 and 8."""
+"""Measure what policies say to the windows of real interviews, as in the paper's Tables 6, 7 and 8."""

@@ -1,4 +1,4 @@
-"""What policies said to windows, kept line by line, so that a killed evaluation goes on where it was."""
+"""What policies said to windows, kept line by line, so that a killed evaluation continues where it was."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,13 @@ class Answer:
     """What one policy said to one window.
 
     Attributes:
-        policy: its name.
-        index: of the window.
-        said: the utterance; None where the policy failed.
-        failure: why it failed.
-        log_prob, num_tokens: of the human's utterance; None where the policy cannot score text.
-        prompt_tokens: None where the policy does not tell.
+        policy: the policy's name.
+        index: the window's index.
+        said: the utterance; None if the policy failed.
+        failure: why the policy failed.
+        log_prob, num_tokens: the log probability and the number of tokens of the human's utterance; None if the policy
+            cannot score text.
+        prompt_tokens: the number of tokens that the policy read; None if it does not report it.
     """
 
     policy: str
@@ -88,12 +89,12 @@ def evaluation_manifest(
 
 
 class AnswerFile:
-    """``answers.jsonl`` and ``manifest.json`` in a folder.
+    """The files ``answers.jsonl`` and ``manifest.json`` of an evaluation.
 
     Args:
-        folder: made if need be.
+        folder: the evaluation's folder, created if it does not exist.
         manifest: see `evaluation_manifest`.
-        resume: go on with what is there.
+        resume: continue what is there.
 
     Raises:
         SettingError: the folder holds answers already and `resume` is off.
@@ -121,12 +122,12 @@ class AnswerFile:
         self._path.touch()
 
     def known(self, policy: str) -> dict[int, Answer]:
-        """Return the answers of a policy, by the window's index; failures are tried again, and not among them."""
+        """Return a policy's answers by the window's index, without failures, which are tried again."""
         return {
             index: answer for (name, index), answer in self._known.items() if name == policy and answer.said is not None
         }
 
     def append(self, answers: Sequence[Answer]) -> None:
-        """Write answers, and flush them."""
+        """Write answers and flush them."""
         with self._path.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(asdict(answer)) + "\n" for answer in answers)

@@ -1,4 +1,4 @@
-"""From what was said to numbers for each window, and from those to estimates by domain and paired differences."""
+"""The steps from what was said to numbers per window, and from those to estimates by domain and paired differences."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ _BOUNDS = {
 TokenCounter = Callable[[Sequence[str]], list[int]]
 Floats = NDArray[np.float64]
 Numbers = dict[str, Floats]
-"""For each metric a number a window, NaN where there is none, shape (n,); a ratio of sums has columns, shape (n, m)."""
+"""For each metric, one number per window (NaN for none), shape (n,); a ratio of sums has columns, shape (n, m)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +69,11 @@ class WindowNumbers:
     """Measure utterances on windows; what depends on the windows alone is counted once for all policies.
 
     Args:
-        windows: shape (n,).
-        encoder: for Progression and similarity.
-        count_tokens: for lengths.
-        k: of Progression.
-        gamma: of Progression.
+        windows: the windows, shape (n,).
+        encoder: the encoder for Progression and similarity.
+        count_tokens: the token counter for lengths.
+        k: the number of turns that Progression looks back.
+        gamma: the decay of Progression.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class WindowNumbers:
         turns = [(m.role, m.content) for window in windows for m in window.context if m.role != "system"]
         distinct = list(dict.fromkeys(text for _, text in turns))
         lengths = dict(zip(distinct, count_tokens(distinct), strict=True))
-        # Tokens and number of the answers, then of the questions before the one that is measured. Shape (n, 4).
+        # Tokens and number of the answers, then those of the questions before the measured one. Shape (n, 4).
         self._turns = np.array(
             [
                 [
@@ -101,13 +101,13 @@ class WindowNumbers:
         """Return response length, Progression and the four sums of the turn-length ratio.
 
         Args:
-            utterances: shape (n,); None where there is none, whose numbers are NaN.
+            utterances: the utterances, shape (n,); the numbers of a missing one (None) are NaN.
         """
         dialogues = [
             [*(m.content for m in window.context if m.role != "system"), said or ""]
             for window, said in zip(self._windows, utterances, strict=True)
         ]
-        self._encoder([text for dialogue in dialogues for text in dialogue if text])  # all distinct texts, in one go
+        self._encoder([text for dialogue in dialogues for text in dialogue if text])  # all distinct texts at once
         moved = [self._progression(dialogue) if all(dialogue) else None for dialogue in dialogues]
         lengths = np.array(self._count([said or "" for said in utterances]), dtype=np.float64)
         lengths[[said is None for said in utterances]] = np.nan
@@ -121,7 +121,7 @@ class WindowNumbers:
         }
 
     def similarity(self, utterances: Sequence[str | None]) -> Floats:
-        """Return the cosine similarity of each utterance to the human's, NaN where there is none, shape (n,)."""
+        """Return the cosine similarity of each utterance to the human's, NaN for a missing one, shape (n,)."""
         human = self._encoder([window.action or " " for window in self._windows])
         ours = self._encoder([said or " " for said in utterances])
         norms = np.linalg.norm(human, axis=1) * np.linalg.norm(ours, axis=1)
@@ -150,9 +150,9 @@ def by_domain(metric: str, values: Floats, domains: Sequence[str], clusters: Seq
     """Estimate a metric in each domain and in all, with intervals over dialogues.
 
     Args:
-        metric: see `METRICS`.
-        values: see `Numbers`.
-        domains: shape (n,).
+        metric: one of `METRICS`.
+        values: the numbers of each window; see `Numbers`.
+        domains: the domain of each window, shape (n,).
         clusters: the dialogue of each window, shape (n,).
     """
     cells = {}
@@ -187,8 +187,8 @@ def paired_differences(
     """Compare every two policies on the same windows, metric by metric.
 
     Args:
-        measured: by policy.
-        names: those to compare.
+        measured: the numbers by policy.
+        names: the policies to compare.
         clusters: the dialogue of each window, shape (n,).
 
     Returns:

@@ -34,11 +34,12 @@ class NextTurnResult:
     """What one policy (or a reference) said to every window.
 
     Attributes:
-        name: of the policy; ``real`` and ``shuffled`` are the references.
-        utterances: one for each window; None where the policy failed.
-        failures: why, by the window's index.
-        log_probs, num_tokens: of the *human's* utterance under this policy; None where it cannot score text.
-        prompt_tokens: how much the policy read before it spoke; None where it does not tell.
+        name: the policy's name; ``real`` and ``shuffled`` are the references.
+        utterances: one per window; None if the policy failed.
+        failures: the reason of each failure, by the window's index.
+        log_probs, num_tokens: the log probability and number of tokens of the *human's* utterance under this policy;
+            None if it cannot score text.
+        prompt_tokens: the number of tokens that the policy read before it spoke; None if it does not report it.
     """
 
     name: str
@@ -51,14 +52,14 @@ class NextTurnResult:
 
 @dataclass(frozen=True, kw_only=True)
 class YieldEvaluation:
-    """What came out.
+    """The result of an evaluation.
 
     Attributes:
-        tables: metric, then row, then domain (or ``all``) to an estimate.
+        tables: the estimates by metric, row and domain (or ``all``).
         differences: see `elicit_gym.offline.evaluation.estimates.paired_differences`.
-        results: what was said.
-        windows: what it was said to.
-        numbers: by name of the result, a number for each window and metric.
+        results: what each policy said.
+        windows: the windows to which it was said.
+        numbers: the number of each window and metric, by the result's name.
     """
 
     tables: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
@@ -94,22 +95,22 @@ def evaluate_yield(
     """Ask each policy for the turn that the human took, and measure it beside the human's.
 
     Args:
-        policies: with different names; those with `log_prob_batch` get a perplexity too.
-        windows: of the test split.
-        encoder: for Progression and similarity.
-        count_tokens: for lengths; one tokenizer for all policies, so that they can be compared.
-        shuffled: windows of the shuffled control corpus, for its row.
-        k: of Progression.
-        gamma: of Progression.
-        store: where answers are kept as they come, and taken from where they are there.
-        progress: show bars.
+        policies: the policies, which must have different names; those with `log_prob_batch` get a perplexity, too.
+        windows: the windows, usually those of the test split.
+        encoder: the encoder for Progression and similarity.
+        count_tokens: the token counter for lengths, the same for all policies, so that they can be compared.
+        shuffled: the windows of the shuffled control corpus, for its row.
+        k: the number of turns that Progression looks back.
+        gamma: the decay of Progression.
+        store: where answers are kept as they come; those that are there are not asked for again.
+        progress: show progress bars.
 
     Returns:
         Estimates by domain and in all, with intervals over dialogues, and paired differences.
 
     Raises:
-        SettingError: there are no windows, or two policies have one name.
-        FatalModelError: no call to a policy's model can succeed. A single call that fails makes its window missing for
+        SettingError: there are no windows, or two policies have the same name.
+        FatalModelError: no call to a policy's model can succeed. If a single call fails, its window is missing for
             that policy.
 
     References:
@@ -196,7 +197,7 @@ def _answer(policy: Policy, windows: Sequence[Window], indexes: Sequence[int]) -
 
 
 def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | EpisodeFailure]:
-    """Ask for all at once; where that fails, one by one, so that a window that cannot be answered spoils no other."""
+    """Ask for all at once and, if that fails, one by one, so that a window that cannot be answered spoils no other."""
     if isinstance(policy, BatchPolicy):
         try:
             with boundary("policy", f"Asking the policy {policy.name!r} for {len(histories)} utterances"):

@@ -1,4 +1,4 @@
-"""Pictures of an evaluation on YIELD: every metric by domain beside the real elicitors, and how long utterances are."""
+"""Figures of an evaluation on YIELD: every metric by domain beside the real elicitors, and utterance lengths."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,12 +26,12 @@ TITLES = {
     "turn_length_ratio": ("Turn-length ratio", "Table 8", 2),
     "similarity": ("Embedding similarity to the human's utterance", None, 3),
 }
-"""Title, the paper's table, digits."""
+"""The title, the paper's table and the number of digits of each metric."""
 _DRAWN = ("perplexity", "response_length", "progression", "turn_length_ratio")
 
 
 def row_colours(names: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each row: references in grey, policies in the order of their names given."""
+    """Return one colour per row: grey for references, and a palette for policies in the order of their names."""
     policies = [name for name in names if name not in REFERENCES]
     return {name: REFERENCES.get(name) or colour(policies.index(name)) for name in names}
 
@@ -116,7 +116,7 @@ def _lengths(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("tokens in the utterance")
     axes.set_ylabel("share of windows")
-    axes.set_title("How long utterances are: the share that is at most so long")
+    axes.set_title("Lengths of utterances: the share of those up to each length")
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)))
     return figure

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 __all__ = ["Encoder", "load_encoder", "progression_of_vectors"]
 
 Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
-"""From texts to vectors, shape (n, D)."""
+"""A function from n texts to vectors, shape (n, D)."""
 
 
 def load_encoder(model: str = "sentence-transformers/all-MiniLM-L12-v2") -> Encoder:
     """Return a sentence-transformers encoder that encodes each distinct text once.
 
     Args:
-        model: hub id or folder; the paper's by default.
+        model: an id on the hub, or a folder; the paper's model by default.
 
     Raises:
         MissingExtraError: the extra ``metrics`` is not installed.
@@ -29,7 +29,7 @@ def load_encoder(model: str = "sentence-transformers/all-MiniLM-L12-v2") -> Enco
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            # Longest first, so that batches pad little.
+            # The longest come first, so that batches need little padding.
             new.sort(key=len, reverse=True)
             clean = [text.encode("utf-8", "replace").decode("utf-8") for text in new]
             vectors = encoder.encode(clean, batch_size=32, show_progress_bar=False)
@@ -43,9 +43,9 @@ def progression_of_vectors(vectors: NDArray[Any], k: int = 5, gamma: float = 0.5
     """Return the Progression of a conversation: the decayed mean cosine distance of each utterance to the k before it.
 
     Args:
-        vectors: of the utterances, oldest first, shape (L, D).
-        k: how many utterances back.
-        gamma: decay; with k = 1 and gamma = 1 the measure is symmetric.
+        vectors: the vectors of the utterances, oldest first, shape (L, D).
+        k: the number of utterances to look back.
+        gamma: the decay; with k = 1 and gamma = 1 the measure is symmetric.
 
     Returns:
         A number in [0, 2]; None for a conversation of k utterances or fewer (the public package returns 0).

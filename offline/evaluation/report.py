@@ -1,4 +1,4 @@
-"""The folder of an evaluation on YIELD: numbers, figures, what everybody said, and one HTML page with all of it."""
+"""The folder of an evaluation on YIELD: numbers, figures, all utterances, and one HTML page with all of it."""
 
 import json
 from pathlib import Path
@@ -25,8 +25,8 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
     """Write ``summary.json``, ``samples.jsonl`` (what everybody said to every window), figures and ``report.html``.
 
     Args:
-        result: of `elicit_gym.offline.evaluation.evaluate.evaluate_yield`.
-        folder: made if need be.
+        result: the result of `elicit_gym.offline.evaluation.evaluate.evaluate_yield`.
+        folder: the folder to write to, created if it does not exist.
         manifest: see `elicit_gym.offline.evaluation.answers.evaluation_manifest`.
 
     Returns:

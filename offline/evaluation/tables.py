@@ -11,7 +11,7 @@ __all__ = ["print_yield_evaluation"]
 
 
 def print_yield_evaluation(result: YieldEvaluation, console: Console | None = None) -> None:
-    """Print one table a metric, rows by policy and columns by domain, with 95 % intervals over dialogues."""
+    """Print one table per metric, with policies as rows, domains as columns, and 95 % intervals over dialogues."""
     for metric, rows in result.tables.items():
         if not rows:
             continue

@@ -1,4 +1,4 @@
-"""Answers as they come back, and which workers to believe."""
+"""Answers as they come back, and the workers who can be trusted."""
 
 import csv
 from collections import defaultdict
@@ -24,11 +24,11 @@ class Rating:
     """One number from one person.
 
     Attributes:
-        worker: who.
-        task: its id.
+        worker: the person's id.
+        task: the task's id.
         source: whose utterance was rated.
-        scale: key of the scale.
-        value: 1 to 5.
+        scale: the scale's key.
+        value: the rating, from 1 to 5.
     """
 
     worker: str
@@ -43,9 +43,9 @@ class Answers:
     """All that came back and can be read.
 
     Attributes:
-        ratings: of whole tasks.
-        seconds: by worker, the time of each task; None where it is not told.
-        rejected: a line for each row that does not count, with the reason.
+        ratings: the ratings of complete tasks.
+        seconds: the time of each task by worker; None if it is unknown.
+        rejected: one line per row that does not count, with the reason.
     """
 
     ratings: tuple[Rating, ...]
@@ -58,12 +58,12 @@ class WorkerCheck:
     """What speaks for or against a worker.
 
     Attributes:
-        worker: who.
-        num_tasks: rated whole.
-        median_seconds: a task; None where it is not told.
-        same_everywhere: share of the tasks in which all ratings are one number.
-        agreement: Pearson correlation with the mean of the others on what both rated; None with fewer than 20 of them,
-            or where one of the two does not vary.
+        worker: the person's id.
+        num_tasks: the number of tasks rated completely.
+        median_seconds: the median time per task; None if it is unknown.
+        same_everywhere: the share of tasks in which all ratings are the same number.
+        agreement: the Pearson correlation with the mean of the others on what both rated; None with fewer than 20 such
+            ratings, or if one of the two does not vary.
         reason: why the worker is left out; None for one who counts.
     """
 
@@ -78,11 +78,11 @@ class WorkerCheck:
 def read_answers(files: Sequence[Path], key: Mapping[str, Mapping[str, Any]]) -> Answers:
     """Read answers, from Mechanical Turk or from the form: the columns are the same.
 
-    A row that lacks a rating, names an unknown task, or repeats one is left out and told; the others count.
+    A row that lacks a rating, names an unknown task, or repeats one is left out and reported; the others count.
 
     Args:
-        files: CSV.
-        key: see `elicit_gym.offline.human_eval.tasks.read_key`.
+        files: the CSV files.
+        key: the batch's key; see `elicit_gym.offline.human_eval.tasks.read_key`.
 
     Raises:
         StorageError: a file cannot be read or lacks the columns, or no row counts.
@@ -104,7 +104,7 @@ def read_answers(files: Sequence[Path], key: Mapping[str, Mapping[str, Any]]) ->
             values = [_value(row, column) for column in answer_columns(len(task["sources"]))]
             missing = sum(value is None for value in values)
             if missing:
-                rejected.append(f"{where}: {missing} of {len(values)} ratings are missing or no number from 1 to 5")
+                rejected.append(f"{where}: {missing} of {len(values)} ratings are missing or not numbers from 1 to 5")
                 continue
             seen.add((worker, task_id))
             seconds[worker].append(_number(row.get(_SECONDS)))
@@ -138,7 +138,7 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _value(row: Mapping[str, Any], column: str) -> int | None:
-    """Return a rating: a column with the number, or five with true or false, as Mechanical Turk flattens buttons."""
+    """Return a rating from a column with the number, or from the five true/false columns that Turk makes of buttons."""
     text = (row.get(f"Answer.{column}") or "").strip()
     if not text:
         ticked = [str(i) for i in range(1, 6) if (row.get(f"Answer.{column}.{i}") or "").strip().lower() == "true"]
@@ -156,16 +156,16 @@ def _number(text: str | None) -> float | None:
 def check_workers(
     answers: Answers, *, min_seconds: float, min_agreement: float, keep_all: bool = False
 ) -> list[WorkerCheck]:
-    """Check every worker; rules that exclude are named in `WorkerCheck.reason`.
+    """Check every worker; `WorkerCheck.reason` names the rule that excludes one.
 
     Args:
-        answers: see `read_answers`.
-        min_seconds: a faster median excludes.
-        min_agreement: a lower correlation with the others excludes.
-        keep_all: the reasons are told, and nobody is left out for them.
+        answers: the answers; see `read_answers`.
+        min_seconds: workers with a shorter median time are left out.
+        min_agreement: workers with a lower correlation with the others are left out.
+        keep_all: whether to report the reasons without leaving anybody out.
 
     Raises:
-        SettingError: nobody is left.
+        SettingError: no worker is left.
     """
     values: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     tasks: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -179,7 +179,7 @@ def check_workers(
     if not keep_all and all(check.reason for check in checks):
         listed = "\n".join(f"  {check.worker}: {check.reason}" for check in checks)
         raise SettingError(
-            f"Scoring answers: expected a worker to believe, got none:\n{listed}\n"
+            f"Scoring answers: expected a worker who can be trusted, got none:\n{listed}\n"
             "Lower the bars, or keep all (--keep-all)."
         )
     return checks
@@ -208,9 +208,9 @@ def _check(
             agreement = float(np.corrcoef(mine, others)[0, 1])
     reasons = []
     if pace is not None and pace < min_seconds:
-        reasons.append(f"{pace:.0f} s a task, under {min_seconds:g}")
+        reasons.append(f"{pace:.0f} s per task, under {min_seconds:g}")
     if same > 0.5:
-        reasons.append(f"one number everywhere in {same:.0%} of the tasks")
+        reasons.append(f"the same number throughout in {same:.0%} of the tasks")
     if agreement is not None and agreement < min_agreement:
         reasons.append(f"correlation with the others {agreement:.2f}, under {min_agreement:g}")
     return WorkerCheck(

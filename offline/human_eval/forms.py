@@ -16,7 +16,7 @@ __all__ = ["answer_columns", "write_batch"]
 
 
 def answer_columns(num_responses: int) -> list[str]:
-    """Return the names of the ratings, one for each response and scale."""
+    """Return the names of the ratings, one per response and scale."""
     return [f"r{i}_{scale.key}" for i in range(1, num_responses + 1) for scale in SCALES]
 
 
@@ -24,7 +24,7 @@ def write_batch(tasks: Sequence[Task], folder: Path, *, seed: int) -> None:
     """Write ``form.html``, ``mturk.csv``, ``mturk_layout.html`` and ``key.json``.
 
     Raises:
-        SettingError: the folder holds a batch already: its key must not be lost.
+        SettingError: the folder already holds a batch, whose key must not be lost.
     """
     if (folder / "key.json").exists():
         raise SettingError(
@@ -72,5 +72,5 @@ def _write_mturk(tasks: Sequence[Task], path: Path) -> None:
 
 def _html(text: str) -> str:
     escaped = escape(text).replace("\n", "<br>").encode("utf-8", "replace").decode("utf-8")
-    # A dollar would begin one of the layout's own variables.
+    # A dollar would start one of the layout's variables.
     return escaped.replace("$", "&#36;").encode("ascii", "xmlcharrefreplace").decode("ascii")

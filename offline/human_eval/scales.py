@@ -11,10 +11,10 @@ class Scale:
     """A five-point scale.
 
     Attributes:
-        key: in files.
-        short: as the paper's table heads its column.
-        name: for the rater.
-        question: likewise.
+        key: the scale's name in files.
+        short: the head of its column in the paper's table.
+        name: the scale's name for the rater.
+        question: the question for the rater.
         low, middle, high: what 1, 3 and 5 mean.
     """
 
@@ -59,4 +59,4 @@ PAPER_TABLE_9: Mapping[str, tuple[float, ...]] = {
     "SFT": (3.65, 3.64, 4.01, 3.57, 3.96),
     "ORL": (3.70, 3.67, 3.89, 3.45, 3.99),
 }
-"""Means in the order of `SCALES`."""
+"""The paper's means, in the order of `SCALES`."""

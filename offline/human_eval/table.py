@@ -26,11 +26,11 @@ class HumanEvaluation:
     """What people said.
 
     Attributes:
-        table: source, then key of the scale, to the mean rating.
-        to_real: likewise for every source but ``real``, the mean difference to it on the same tasks and workers.
-        alpha: key of the scale (or ``all``) to Krippendorff's alpha.
-        workers: every check.
-        rejected: rows that did not count.
+        table: the mean rating by source and scale.
+        to_real: for each source but ``real``, the mean difference from it on the same tasks and workers, by scale.
+        alpha: Krippendorff's alpha by scale (or ``all``).
+        workers: the check of each worker.
+        rejected: the rows that did not count.
     """
 
     table: Mapping[str, Mapping[str, Estimate]]
@@ -63,13 +63,13 @@ class HumanEvaluation:
 def score_ratings(
     answers: Answers, workers: Sequence[WorkerCheck], key: Mapping[str, Mapping[str, Any]], *, keep_all: bool = False
 ) -> HumanEvaluation:
-    """Make the table from the ratings of the workers that count.
+    """Make the table from the ratings of the workers who count.
 
     Args:
-        answers: see `elicit_gym.offline.human_eval.answers.read_answers`.
-        workers: see `elicit_gym.offline.human_eval.answers.check_workers`.
-        key: of the batch.
-        keep_all: count the workers that the checks would leave out, too.
+        answers: the answers; see `elicit_gym.offline.human_eval.answers.read_answers`.
+        workers: the checks; see `elicit_gym.offline.human_eval.answers.check_workers`.
+        key: the batch's key.
+        keep_all: whether to count the workers whom the checks would leave out, too.
 
     Returns:
         Means, differences and ordinal alpha with 95 % intervals over interviews.
@@ -109,7 +109,7 @@ def score_ratings(
 def _alpha(ratings: Sequence[Rating], dialogue: Mapping[str, str]) -> Estimate:
     workers = {worker: i for i, worker in enumerate(sorted({r.worker for r in ratings}))}
     if len(workers) < 2:
-        return Estimate(value=None, num=len(ratings), reason="one rater: no agreement")
+        return Estimate(value=None, num=len(ratings), reason="there is only one rater")
     units = {unit: i for i, unit in enumerate(dict.fromkeys((r.task, r.source, r.scale) for r in ratings))}
     matrix = np.full((len(workers), len(units)), np.nan)  # (raters, units)
     for r in ratings:
@@ -138,7 +138,7 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
     if result.to_real:
         notes = Footnotes()
         print_table(
-            "Difference to the real utterance, same raters",
+            "Difference from the real utterance, same raters",
             (Column("source", right=False), *(Column(scale.short) for scale in SCALES)),
             [(source, *(notes.estimate(row[s.key]) for s in SCALES)) for source, row in result.to_real.items()],
             console=console,
@@ -166,7 +166,7 @@ def print_human_evaluation(result: HumanEvaluation, console: Console | None = No
 
 
 def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:
-    """Draw means and intervals by scale, one colour a source, as SVG and PNG beside each other."""
+    """Draw means and intervals by scale, with one colour per source, as SVG and PNG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

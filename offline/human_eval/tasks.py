@@ -1,4 +1,4 @@
-"""Annotation tasks: windows drawn by strata, and what each policy said to them, blinded and in random order."""
+"""Annotation tasks: windows drawn by strata, with what each policy said to them, blinded and in random order."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ class Task:
     """One window to rate.
 
     Attributes:
-        id: tells nothing about the window or the order.
-        block_id: the window's.
-        domain: the setting that the rater is told.
-        context: role and text of the turns before, without the system line.
+        id: the task's id, which says nothing about the window or the order.
+        block_id: the window's id.
+        domain: the domain, which the rater is told.
+        context: the role and text of the turns before, without the system line.
         sources: who said what, in the order shown; the rater does not see it.
         responses: what they said, in the same order.
     """
@@ -64,11 +64,11 @@ def read_samples(folder: Path) -> list[dict[str, Any]]:
 
 
 def allocate(sizes: Mapping[str, int], count: int, allocation: Allocation) -> dict[str, int]:
-    """Return how many windows to draw from each stratum.
+    """Return the number of windows to draw from each stratum.
 
     Args:
-        sizes: windows there are in each.
-        count: to draw in all.
+        sizes: the number of windows in each stratum.
+        count: the number of windows to draw.
         allocation: ``proportional`` to the sizes (at least one each, as far as `count` goes), or ``equal``.
 
     Raises:
@@ -79,7 +79,7 @@ def allocate(sizes: Mapping[str, int], count: int, allocation: Allocation) -> di
         raise SettingError(f"Drawing windows: expected between 1 and {total} (as many as there are), got {count}.")
     drawn = dict.fromkeys(sizes, 0)
     for _ in range(count):
-        # One at a time to the stratum that is furthest below its share; none over its size.
+        # Each window goes to the stratum that is furthest below its share, and none to one that is used up.
         open_ones = [name for name in sizes if drawn[name] < sizes[name]]
         weight = {name: sizes[name] if allocation == "proportional" else 1 for name in open_ones}
         drawn[min(open_ones, key=lambda name: (drawn[name] > 0, (drawn[name] + 0.5) / weight[name], name))] += 1
@@ -97,14 +97,14 @@ def make_tasks(
     """Draw windows by domain and blind what was said to them.
 
     Args:
-        samples: see `read_samples`.
-        count: windows.
-        seed: of the draw and of every order; a window's own order derives from (seed, block id).
-        allocation: see `allocate`.
-        sources: whose utterances; all, the human's (``real``) included, by default.
+        samples: what was said; see `read_samples`.
+        count: the number of windows.
+        seed: the seed of the draw and of every order; a window's own order derives from (seed, block id).
+        allocation: how windows are shared out among the domains; see `allocate`.
+        sources: whose utterances to rate; by default all, the human's (``real``) included.
 
     Raises:
-        SettingError: too few windows, or a source that said nothing.
+        SettingError: there are too few windows, or a source said nothing.
 
     References:
         YIELD, Section 6.6: 100 windows by stratified sampling, the sources in random order.
@@ -119,7 +119,7 @@ def make_tasks(
     by_domain: dict[str, list[Mapping[str, Any]]] = {}
     for sample in samples:
         if any(sample["said"][source] is None for source in chosen):
-            continue  # somebody failed there: nothing to rate
+            continue  # a policy failed there, so that there is nothing to rate
         by_domain.setdefault(sample["domain"], []).append(sample)
     shares = allocate({domain: len(rows) for domain, rows in by_domain.items()}, count, allocation)
     drawn = [s for d in sorted(by_domain) for s in Random(f"{seed}/{d}").sample(by_domain[d], shares[d])]

@@ -1,8 +1,8 @@
 """InfoQuest as a `verifiers` (v1) taskset and environment: ``eval elicit-gym-verifiers -m MODEL``.
 
-This folder installs as the top-level package ``elicit_gym_verifiers``, since verifiers finds its plug-ins by that.
-The simulated user is the run's user: verifiers' agent speaks, `InfoQuestEnv` judges and replies, and the episode's
-return is the reward. Install both: ``pip install elicit-gym verifiers``.
+This folder installs as the top-level package ``elicit_gym_verifiers``, since verifiers finds its plug-ins by their
+top-level names. The simulated user is the run's user: verifiers' agent speaks, `InfoQuestEnv` judges and replies, and
+the episode's return is the reward. Install both: ``pip install elicit-gym verifiers``.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ class InfoQuestData(vf.TaskData):
     """A scenario to play, named by its id: the hidden context stays with the environment.
 
     Attributes:
-        scenario_id: of the scenario.
-        seed: of the user.
+        scenario_id: the scenario's id.
+        seed: the user's seed.
     """
 
     scenario_id: str
@@ -43,7 +43,7 @@ class InfoQuestTask(vf.Task[InfoQuestData, vf.State, vf.TaskConfig]):
 
 
 class InfoQuestTasksetConfig(vf.TasksetConfig):
-    """Which scenarios.
+    """The scenarios to play.
 
     Attributes:
         scenarios: ``bundled``, ``infoquest`` (the published ones) or a path; None for the environment's own.
@@ -57,7 +57,7 @@ class InfoQuestTasksetConfig(vf.TasksetConfig):
 
 
 class InfoQuestTaskset(vf.Taskset[InfoQuestTask, InfoQuestTasksetConfig]):
-    """One task a scenario; the opening message is the prompt."""
+    """One task per scenario, with the opening message as the prompt."""
 
     def load(self) -> Iterator[InfoQuestTask]:
         """Yield the tasks."""
@@ -73,7 +73,7 @@ class InfoQuestTaskset(vf.Taskset[InfoQuestTask, InfoQuestTasksetConfig]):
 
 
 class InfoQuestConfig(vf.EnvConfig):
-    """Who plays.
+    """Who takes part.
 
     Attributes:
         assistant: the policy.
@@ -111,7 +111,7 @@ class InfoQuest(vf.Env[InfoQuestConfig]):
         async with agents.assistant.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:
-                # An empty reply is a turn that says nothing, and no end of the run.
+                # An empty reply is a turn in which nothing is said; it does not end the run.
                 step = await asyncio.to_thread(env.step, segment.last_reply.strip() or "...")
                 result, info = StepResult.from_gym(*step), step[-1]
                 total += result.reward

@@ -22,8 +22,8 @@ def test_workers_are_checked(batch: Path, tmp_path: Path) -> None:
     checks = {c.worker: c for c in check_workers(answers, min_seconds=20, min_agreement=0.0)}
     assert checks["good"].reason is None
     assert checks["fine"].reason is None
-    assert checks["hasty"].reason == "4 s a task, under 20"
-    assert checks["lazy"].reason == "one number everywhere in 100% of the tasks"
+    assert checks["hasty"].reason == "4 s per task, under 20"
+    assert checks["lazy"].reason == "the same number throughout in 100% of the tasks"
     assert checks["lazy"].agreement is None  # a constant has no correlation: unknown, not 0
     assert "correlation with the others -" in (checks["contrary"].reason or "")
     result = score_ratings(answers, list(checks.values()), key)

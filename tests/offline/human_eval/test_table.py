@@ -40,7 +40,7 @@ def test_table_9_from_answers(batch: Path, tmp_path: Path) -> None:
     assert agreed.alpha["all"].value == pytest.approx(1.0)
     alone = score_ratings(read_answers(files[:1], key), [], key)
     assert alone.alpha["all"].value is None
-    assert alone.alpha["all"].reason == "one rater: no agreement"
+    assert alone.alpha["all"].reason == "there is only one rater"
 
 
 def test_what_cannot_be_scored(batch: Path, tmp_path: Path) -> None:
