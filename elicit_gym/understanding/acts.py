@@ -27,6 +27,7 @@ from elicit_gym.understanding.features import (
 from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
 from elicit_gym.understanding.patterns import FORBIDS
 from elicit_gym.understanding.scorer import scorers
+from elicit_gym.understanding.themes import Themes
 from elicit_gym.understanding.universal import UNIVERSAL
 from elicit_gym.understanding.vectors import word_vectors
 from elicit_gym.understanding.word_table import content_words
@@ -40,6 +41,7 @@ MAX_QUESTIONS_HEARD = 3
 NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
 TOLD_SHARE = 0.7
+THEME_CONFIDENCE = 0.9
 NEAR_ADVICE = 0.7
 """Similarity to an example from which on a suggestion is on the same object."""
 NEAR = (0.6, 0.22)
@@ -138,6 +140,7 @@ class ScenarioReader:
         self._scorers_prefix = scorers_for + ("derived_" if scenario.derived else "")
         self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
         self._opening = content_stems(scenario.opening_message)
+        self._themes = Themes(scenario)
         self._told = {
             fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
         }
@@ -184,6 +187,9 @@ class ScenarioReader:
         for fact, pattern in UNIVERSAL.items():
             if fact in self._fact_ids and pattern.match(clause.text):
                 return ((fact, 1.0),)
+        meant = self._themes.fact_of(clause.text, clause.words)
+        if meant is not None:
+            return ((meant, THEME_CONFIDENCE),)
         scorer = scorers()[self._scorers_prefix + "fact"]
         rows = self._facts.features(clause)
         scores = scorer(rows)

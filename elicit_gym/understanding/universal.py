@@ -37,6 +37,9 @@ UNIVERSAL: dict[FactId, re.Pattern[str]] = {
     "request": _asking(
         r"what(?: exactly| precisely)?(?:'s| is| are| were)? (?:this|it|that|we|you|your \w+|the \w+)"
         "(?: all| really| exactly| actually| talking)* about",
+        "what(?: exactly)? (?:this|it|that|we|you|all this) (?:is|are|'s|was)(?: all| really| exactly)* about",
+        "what (?:kind|sort) of (?:thing|matter|situation) (?:is|are) (?:it|this|that)",
+        "what (?:is it that )?(?:you mean|this is)",
         "what (?:exactly |precisely )?(?:do you mean|are you (?:referring to|talking about|writing about))",
         r"(?:what(?:'s| is) )?(?:the|your)(?: \w+)? "
         + either("situation", "context", "background", "circumstances", "subject", "topic", "matter", "story"),

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from elicit_gym.understanding.clauses import WhWord
 
 __all__ = [
-    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "NOTHING_TO_TELL", "NOT_YET", "NUDGES", "PROGRESS", "REMARKS",
+    "ADVICE_HEARD",
+    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "NOTHING_TO_TELL", "NUDGES", "PROGRESS", "REMARKS",
     "REPEATS", "SMALL_TALK", "STUCK", "UNCLEAR",
 ]  # fmt: skip
 
@@ -60,10 +61,11 @@ STUCK = (
     "There's more to this than we've touched on.",
     "You haven't hit on what makes this tricky yet.",
 )
-NOT_YET = (
-    "We haven't come to that yet, there is something before it.",
-    "What makes you ask that now, I haven't told you how it came about.",
-    "That only makes sense once you know a bit more about me.",
+ADVICE_HEARD = (
+    "That may be an idea, I'd have to think about it.",
+    "Perhaps, though it isn't what weighs on me most.",
+    "I'll keep it in mind, there is more to it.",
+    "It could help a little, I suppose.",
 )
 GUARDED = (
     "There is something there, but I don't like to go on about it.",

@@ -11,6 +11,8 @@ from elicit_gym.user_simulators.voice import voice_of
 __all__ = ["ScriptedUserSimulator"]
 
 PATIENCE = 3
+STUCK_AFTER = 2
+SHORT_ADVICE = 60
 """Useless turns in a row after which an impatient user leaves."""
 
 _PERIOD = 840
@@ -71,25 +73,19 @@ class ScriptedUserSimulator:
                 return _one_of(phrases.GUARDED, pick)
         if fact is not None:
             return _tell(scenario, fact, turn.disclosed, pick)
-        if first is not None and first.facts and first.kind == "ask":
-            return _one_of(phrases.NOT_YET, pick)
         if turn.stuck and (read.asks or _really_asked(turn)):
             return _hint(turn, pick)
         return _without_fact(read, first, turn, pick)
 
 
 def _fact_to_tell(act: DialogueAct | None, turn: UserTurn) -> FactId | None:
-    """Return the fact that answers this question; None where there is none, or where it is not yet its time."""
+    """Return the fact that answers this question; None where there is none."""
     if act is None or not act.facts:
         return None
     fact = act.facts[0][0]
     if act.kind == "echo":
         return fact if fact in turn.disclosed or fact == "request" else None
-    if act.kind != "ask":
-        return None
-    items = [item for item in turn.scenario.checklist if fact in item.facts and item.kind == "ask"]
-    waits = bool(items) and all(item.after is not None and item.after not in turn.disclosed for item in items)
-    return None if waits else fact
+    return fact if act.kind == "ask" else None
 
 
 def _asked_before(turn: UserTurn) -> FactId | None:
@@ -138,6 +134,8 @@ def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn
         return _one_of(phrases.CONTRARY, pick)
     if "echo" in kinds:
         return _one_of(phrases.ECHOES, pick)
+    if "suggest" in kinds and turn.disclosed and read.num_words <= SHORT_ADVICE:
+        return _one_of(phrases.ADVICE_HEARD, pick)
     if kinds == {"small_talk"}:
         return _one_of(phrases.SMALL_TALK, pick)
     if kinds == {"unclear"}:
@@ -146,8 +144,10 @@ def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn
 
 
 def _hint(turn: UserTurn, pick: int) -> str:
-    item = turn.scenario.checklist[turn.satisfied.index(False)]
-    return _one_of(item.hints or phrases.STUCK, pick)
+    pending = [i for i, done in enumerate(turn.satisfied) if not done]
+    waited = max(0, turn.idle_turns - STUCK_AFTER)  # two hints at an item, then at the next
+    item = turn.scenario.checklist[pending[waited // 2 % len(pending)]]
+    return _one_of(item.hints or phrases.STUCK, waited)
 
 
 def _one_of(sentences: tuple[str, ...], pick: int) -> str:
