@@ -14,7 +14,9 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import elicit_gym
+from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.types import Message
+from tests.envs.parts import Goes
 
 # Environments that need a model service are checked against a test double of it.
 OFFLINE_KWARGS: dict[str, dict[str, Any]] = {
@@ -23,6 +25,7 @@ OFFLINE_KWARGS: dict[str, dict[str, Any]] = {
         "judge_kwargs": {"model": "tests.doubles:judge"},
     }
 }
+GOES: dict[str, Any] = {"user_simulator": Goes(), "user_simulator_kwargs": None}
 ENVS = pytest.mark.parametrize("env_id", elicit_gym.ENV_IDS)
 # What holds for conversations with a simulated user, and not for a walk through a recorded one.
 INFOQUEST = pytest.mark.parametrize("env_id", [i for i in elicit_gym.ENV_IDS if "InfoQuest" in i])
@@ -169,6 +172,35 @@ def test_sync_vector_envs(env_id: str, mode: AutoresetMode) -> None:
             histories, _ = envs.reset(options={"reset_mask": done})
         assert all(len(history) % 2 == 1 or done[i] for i, history in enumerate(histories)), step
     envs.close()
+
+
+@INFOQUEST
+def test_the_vector_environment_of_an_id_is_its_single_ones(env_id: str) -> None:
+    envs = gym.make_vec(env_id, num_envs=3, autoreset_mode="Disabled", max_turns=3, **OFFLINE_KWARGS.get(env_id, {}))
+    assert type(envs.unwrapped).__name__ == "InfoQuestVectorEnv"
+
+    def info_of(i: int) -> dict[str, Any]:
+        return {key: values[i] for key, values in infos.items() if not key.startswith("_")}
+
+    histories, infos = envs.reset(seed=[5, 6, 7])
+    seen: list[list[Any]] = [[history, info_of(i)] for i, history in enumerate(histories)]
+    for _ in range(3):
+        histories, rewards, terminated, truncated, infos = envs.step(["What would you like to have in the end?"] * 3)
+        for i, own in enumerate(seen):
+            own.append((histories[i], rewards[i], terminated[i], truncated[i], info_of(i)))
+    assert seen == [play(make(env_id, max_turns=3), seed) for seed in (5, 6, 7)]
+
+
+@INFOQUEST
+def test_a_user_who_leaves_ends_an_episode_of_any_id(env_id: str) -> None:
+    env = InfoQuestEnv(**{**gym.spec(env_id).kwargs, **OFFLINE_KWARGS.get(env_id, {}), **GOES})
+    assert set(env.reset(seed=1)[1]) == set(make(env_id).reset(seed=1)[1])
+    history, _, terminated, truncated, info = env.step("What would you like to have in the end?")
+    assert (terminated, truncated, info["left"]) == (True, False, True)
+    assert history[-1].role == "user"
+    assert history in env.observation_space
+    with pytest.raises(ResetNeeded):
+        env.step("Wait!")
 
 
 @INFOQUEST

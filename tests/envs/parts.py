@@ -89,6 +89,14 @@ class LeavingInBatches(Leaving):
         return [self.reply(turn) for turn in turns]
 
 
+class Goes(Leaving):
+    """Leaves after the first message."""
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        """Say goodbye."""
+        return UserReply(text="Goodbye.", leaves=True)
+
+
 class Weighted:
     """A reward that looks at all that a reward may look at."""
 

@@ -19,7 +19,7 @@ from elicit_gym.rewards import ChecklistGain
 from elicit_gym.rollout.collect import collect_episodes
 from elicit_gym.rollout.run_episode import turn_of
 from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
-from tests.envs.parts import Leaving, LeavingInBatches, Moody, MoodyInBatches, Weighted, registered_parts
+from tests.envs.parts import Goes, Leaving, LeavingInBatches, Moody, MoodyInBatches, Weighted, registered_parts
 from tests.rollout.players import Chooser
 
 SCENARIOS = load_scenarios()
@@ -241,13 +241,6 @@ def test_mistakes_of_the_caller_change_nothing() -> None:
         step_conversations(parts, some, ["What?", "What?"])
     assert [c.turn for c in some] == [1, 0]
     assert step_conversations(parts, [], []) == []
-
-
-class Goes(Leaving):
-    """Leaves after the first message."""
-
-    def reply(self, turn: UserTurn) -> UserReply:
-        return UserReply(text="Goodbye.", leaves=True)
 
 
 def test_a_user_who_leaves_ends_the_episode_without_success() -> None:
