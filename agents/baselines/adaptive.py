@@ -8,6 +8,9 @@ from elicit_gym.types import ChatHistory
 
 __all__ = ["Adaptive"]
 
+GENERAL_FIRST = 4
+"""So many general questions are asked before those that the subject suggests."""
+
 LAST_QUESTION = "Is there anything else that I should know?"
 
 _NOTHING_TO_SAY = re.compile(
@@ -57,7 +60,9 @@ def _question(heard: Sequence[str], said: Sequence[str]) -> str:
         return follow_up
     subject = next(_matching(SUBJECTS, heard, said), None)
     unasked = next(_open_topics(heard, said), None)
-    in_turn = (unasked, subject) if len(heard) % 2 else (subject, unasked)
+    # The matters that count with most people come before what only the subject suggests.
+    first = sum(_was_said(topic.question, said) for topic in TOPICS) < GENERAL_FIRST or len(heard) % 2
+    in_turn = (unasked, subject) if first else (subject, unasked)
     return next((question for question in in_turn if question), LAST_QUESTION)
 
 

@@ -56,21 +56,21 @@ TOPICS = (
     REQUEST,
     PROBLEM,
     _topic(
-        "Are there any rules or permissions that you have to respect?",
-        told=r"allowed\b|forbid|banned|bans?\b|the law\b|lease says|has to (?:sign|approve)",
-    ),
-    _topic(
         "Which hours of the day do you have for it?",
         told=r"every morning|in the evenings?\b|hours? (?:a|each|every) (?:day|week)|from \w+ (?:till|until|to) \w+",
     ),
-    _topic("Do you have any help?", told=r"(?:can|would) help|lends?\b|alone\b"),
-    _topic("Is anybody against it?"),
+    _topic(
+        "Are there any rules or permissions that you have to respect?",
+        told=r"allowed\b|forbid|banned|bans?\b|the law\b|lease says|has to (?:sign|approve)",
+    ),
     _topic("Is there anything dangerous about it?"),
     _topic(
         "Is there a deadline?",
         told=rf"deadline|(?:in|within) (?:a |\w+ )?(?:days?|weeks?|months?|fortnight)\b|weeks from|"
         rf"(?:by|before|until) (?:{_DAYS}|the end|spring|summer|autumn|winter)",
     ),
+    _topic("Do you have any help?", told=r"(?:can|would) help|lends?\b|alone\b"),
+    _topic("Is anybody against it?"),
     _topic("How much money do you have for it?", told=r"euros?\b|pounds\b|dollars\b|budget|afford|savings"),
     _topic("Do language or communication play a role?"),
     _topic("How many people are involved?"),

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from elicit_gym.scenarios.derived import plain_question
-from elicit_gym.text import content_stems
+from elicit_gym.text import content_stems, stem
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
 from elicit_gym.understanding.clauses import Clause, WhWord, split_clauses
 from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, confidence_needed, is_copy, says_nothing
@@ -27,6 +27,7 @@ from elicit_gym.understanding.features import (
 from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
 from elicit_gym.understanding.patterns import FORBIDS
 from elicit_gym.understanding.scorer import scorers
+from elicit_gym.understanding.spelling import is_known
 from elicit_gym.understanding.themes import Themes
 from elicit_gym.understanding.universal import UNIVERSAL
 from elicit_gym.understanding.vectors import word_vectors
@@ -240,7 +241,10 @@ class ScenarioReader:
         if not says_nothing(clause, topic):
             return False
         own = topic - FRAME_STEMS
-        return bool(own) and own.isdisjoint(self._known) and not any(word in word_vectors() for word in own)
+        if not own or not own.isdisjoint(self._known):
+            return False
+        vectors = word_vectors()
+        return not any(is_known(word) or stem(word) in vectors for word in content_words(clause.words))
 
     def _heard(self, user_message: str, disclosed: frozenset[FactId]) -> tuple[frozenset[str], frozenset[str]]:
         """Return the stems of what the user has said lately, and of what else may have been said: facts and hints."""

@@ -4,7 +4,7 @@ from functools import cache, lru_cache
 
 from elicit_gym.understanding.vectors import word_vectors
 
-__all__ = ["mended"]
+__all__ = ["is_known", "mended"]
 
 _NUM_COMMON = 12_000
 _NUM_SHORT = 2_500
@@ -31,12 +31,13 @@ def mended(word: str) -> str:
     chat = _CHAT.get(word)
     if chat is not None:
         return chat
-    if len(word) < _SHORT - 1 or not word.isalpha() or _is_known(word):
+    if len(word) < _SHORT - 1 or not word.isalpha() or is_known(word):
         return word
     return _nearest(word)
 
 
-def _is_known(word: str) -> bool:
+def is_known(word: str) -> bool:
+    """Say whether a word, or what it is inflected from, is in the vocabulary."""
     vectors = word_vectors()
     if word in vectors:
         return True

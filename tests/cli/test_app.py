@@ -75,7 +75,9 @@ def test_validate_prints_every_problem(tmp_path: Path) -> None:
     assert f"{path}:1: 'id' must be a non-empty string, got ''" in done.stdout
     assert f"{path}:2: expected one JSON value on the line" in done.stdout
     assert f"{path}:3: the row must be a JSON object" in done.stdout
-    assert run("scenarios", "validate", "bundled", cwd=tmp_path).stdout.startswith("bundled: 80 scenarios, no problems")
+    assert run("scenarios", "validate", "bundled", cwd=tmp_path).stdout.startswith(
+        "bundled: 120 scenarios, no problems"
+    )
 
 
 def test_stats(tmp_path: Path) -> None:

@@ -501,7 +501,7 @@ def families(scenarios: Sequence[Scenario]) -> list[Family]:
         ("other_languages", other_languages(), 0.3),
         ("checklist_questions", checklist_questions(scenarios), 0.3),
         ("long_messages", long_messages(), 0.0),
-        ("questions_of_others", questions_of_others(scenarios), 1.2),  # real questions, put without listening
+        ("questions_of_others", questions_of_others(scenarios), 1.3),  # real questions, put without listening
     ]
     own = ("parrots_of_disclosures", "dismissals")
     return [Family(name, bound, tuple(variants), name in own) for name, variants, bound in made]
