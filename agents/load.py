@@ -31,7 +31,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
 
     Raises:
         UnknownNameError: no such name.
-        SettingError: the module or class cannot be loaded, or what it makes is no policy.
+        SettingError: the module or class cannot be loaded, or what it makes is not a policy.
     """
     if spec in POLICIES.names():
         return _checked(spec)

@@ -146,7 +146,10 @@ def _rows(name: str, data: bytes) -> tuple[list[tuple[str, Any]], list[str]]:
                 try:
                     rows.append((f"{name}:{number}", json.loads(line)))
                 except (ValueError, RecursionError) as error:
-                    problems.append(f"{name}:{number}: expected a JSON list or JSON lines, got {error}. Fix the line.")
+                    problems.append(
+                        f"{name}:{number}: expected a JSON list or JSON lines, got text that does not parse ({error}). "
+                        "Fix the line."
+                    )
         return rows, problems[:1] if not rows else problems
     values = value if isinstance(value, list) else [value]
     return [(f"{name}: dialogue {i}", row) for i, row in enumerate(values)], []

@@ -23,7 +23,7 @@ from elicit_gym.json_files import (
     resume_records,
     write_json,
 )
-from elicit_gym.offline.evaluation.answers import Answer, AnswerFile
+from elicit_gym.offline.evaluation.answers import Answer, AnswerFile, evaluation_manifest
 from elicit_gym.offline.exports import read_published
 from elicit_gym.offline.human_eval.tasks import read_samples
 from elicit_gym.offline.importing import import_transcript
@@ -173,7 +173,7 @@ READERS: dict[str, tuple[str, list[Any], Callable[[Path], Any]]] = {
     "published chats": ("chats-u-p-j-1.jsonl", CHATS, lambda path: load_published_chats(path, {})),
     "transcripts": (
         "x.jsonl", [{"speaker": s, "text": t} for s, t in (("Q", "Why?"), ("A", "So."))],
-        lambda path: import_transcript(path).dialogue,
+        lambda path: import_transcript(path).dialogues,
     ),
     "personas": ("x.jsonl", [{"persona": p} for p in ("a cook", "a judge", "a sailör")], read_personas),
     "samples": ("samples.jsonl", SAMPLES, lambda path: read_samples(path.parent)),
@@ -230,14 +230,17 @@ RECORD = EpisodeRecord(
 
 
 def test_a_run_goes_on_after_its_unfinished_tail_and_says_it(tmp_path: Path) -> None:
+    collect_episodes(load_policy("naive"), scenario_ids=["01-a"], out=tmp_path / "source")
+    manifest = load_run(tmp_path / "source")[1]
+
     def resume() -> list[EpisodeRecord]:
-        store = RunStore(tmp_path / "run", {"format": 1}, resume=True)
+        store = RunStore(tmp_path / "run", manifest, resume=True)
         records = list(store.take_records().values())
         store.append(replace(RECORD, repeat=len(records)))
         store.close()
         return records
 
-    store = RunStore(tmp_path / "run", {"format": 1}, resume=False)
+    store = RunStore(tmp_path / "run", manifest, resume=False)
     store.append(RECORD)
     store.close()
     path = tmp_path / "run" / "episodes.jsonl"
@@ -254,7 +257,7 @@ def test_a_run_goes_on_after_its_unfinished_tail_and_says_it(tmp_path: Path) -> 
 
 
 def test_an_evaluation_goes_on_after_its_unfinished_tail_and_says_it(tmp_path: Path) -> None:
-    manifest = {"format": 1, "windows": {}, "policies": {}, "settings": {}}
+    manifest = evaluation_manifest([load_policy("naive")], (), data="sample", settings={})
     AnswerFile(tmp_path, manifest, resume=False).append([Answer(policy="p", index=i, said="A") for i in (0, 1)])
     path = tmp_path / "answers.jsonl"
     path.write_bytes(path.read_bytes()[:-1])

@@ -210,7 +210,7 @@ def test_compare_on_the_command_line_is_resumed_after_a_kill_and_replayed(tmp_pa
         assert done.returncode == 0, done.stderr
     after = path.read_bytes().split(b"\n")[:-1]
     assert after[: len(before)] == before
-    assert len({json.loads(line)["scenario_id"] for line in after}) == len(after) == 20
+    assert len({json.loads(line)["scenario_id"] for line in after}) == len(after) == 60
     assert "user simulator" in done.stdout
     assert "unknown" in done.stdout  # the price
     replayed = cli(*options, "--cache-mode", "replay", "--out", "again", cwd=tmp_path)
@@ -226,7 +226,7 @@ def test_dry_run_estimates_and_calls_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not server.seen
     assert "At most, if nothing is ever satisfied" in done.stdout
-    assert "2,400" in done.stdout  # 80 scenarios, 3 repeats, 10 turns
+    assert "3,600" in done.stdout  # 120 scenarios, 3 repeats, 10 turns
     assert "unknown" in done.stdout
     assert list(tmp_path.iterdir()) == []
     assert "costs nothing" in cli("compare", "naive", "--dry-run", cwd=tmp_path).stdout
@@ -276,7 +276,7 @@ def test_rejudge_on_the_command_line(tmp_path: Path) -> None:
     assert "Cohen's kappa" in done.stdout
     assert (tmp_path / "again" / "report.html").exists()
     same = cli("rejudge", "run", cwd=tmp_path)
-    assert "100.0%" in same.stdout
+    assert "1.000" in same.stdout
 
 
 def test_generate_on_the_command_line(tmp_path: Path) -> None:

@@ -70,9 +70,8 @@ def test_a_run_folder_runs_nothing(saved: Path, tmp_path: Path) -> None:
     done = run_commands(commands, tmp_path)
     assert "ATTACKED" not in done.stderr
     assert "Traceback" not in done.stderr
-    # Report and re-judging work on what is there; resuming holds the manifest against today's, as text.
-    assert done.stdout.splitlines()[-1] == str([0, 2, 0, 2] * len(TARGETS)), done.stderr
-    assert (tmp_path / "again-0" / "report.html").is_file()
+    # A report works on what is there; a reward of that name is unknown; resuming compares the manifests as text.
+    assert done.stdout.splitlines()[-1] == str([0, 2, 2, 2] * len(TARGETS)), done.stderr
 
 
 def test_a_run_of_the_format_before_is_refused_and_runs_nothing(saved: Path, tmp_path: Path) -> None:
@@ -210,4 +209,4 @@ def test_names_with_a_colon_come_from_the_command_line(tmp_path: Path) -> None:
         tmp_path,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "[0, 0, 0]", done.stderr
-    assert "100.0%" in done.stdout
+    assert "1.000" in done.stdout

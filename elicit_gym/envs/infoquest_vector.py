@@ -136,7 +136,7 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
             histories, rewards, terminated, truncated, infos.
 
         Raises:
-            InvalidAction: an action is no utterance.
+            InvalidAction: an action is not an utterance.
             ResetNeeded: a conversation has ended, and autoreset is disabled, or none was started.
             JudgeFailure: the judge raised.
             UserSimulatorFailure: the user raised.

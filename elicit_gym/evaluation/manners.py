@@ -29,7 +29,7 @@ def _left(comparison: Comparison) -> int:
 
 
 def print_manners(comparisons: Mapping[str, Comparison], console: Console | None = None) -> None:
-    """Print one row a policy and one column a manner."""
+    """Print one row per policy and one column a manner."""
     notes = Footnotes()
     missing = Estimate(value=None)
     rows: list[tuple[str, ...] | None] = [

@@ -22,16 +22,9 @@ from elicit_gym.understanding.heaps import (
 from elicit_gym.understanding.spelling import mended
 
 __all__ = [
-    "MAX_WORDS_TO_LISTEN",
-    "WH_WORDS",
-    "Clause",
-    "ClauseForm",
-    "Probe",
-    "WhWord",
-    "questions_in",
-    "split_clauses",
+    "MAX_WORDS_TO_LISTEN", "WH_WORDS", "Clause", "ClauseForm", "Probe", "WhWord", "questions_in", "split_clauses",
     "words_of",
-]
+]  # fmt: skip
 
 ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclear"]
 WhWord = Literal[
@@ -54,7 +47,7 @@ class Clause:
         form: what it is by its form.
         text: in lower case, without lead-ins, examples and tags.
         words: of `text`, in order.
-        wh: what kind of answer a question wants; None for what is no question.
+        wh: what kind of answer a question wants; None for what is not a question.
         negated: whether a negation rules the clause ("never", "don't", "rather than").
         probe: ``more`` for a clause that only asks to hear more of something ("tell me more about X", "what about X?",
             "X?"); ``plain`` for one whose frame says nothing by itself ("what is X", "how do you feel about X").

@@ -117,7 +117,7 @@ def pieces_of(word: str, rows: Mapping[str, int]) -> list[int]:
 
 @cache
 def word_vectors() -> WordVectors:
-    """Load the vectors that come with the package; once a process."""
+    """Load the vectors that come with the package; once per process."""
     with (files("elicit_gym.understanding") / "vectors.npz").open("rb") as file, np.load(file) as stored:
         tokens = bytes(stored["tokens"]).decode("utf-8").split("\n")
         vectors = stored["vectors"].astype(np.float32)

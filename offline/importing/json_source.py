@@ -35,8 +35,8 @@ def load_json(text: str, path: str, limits: FileLimits) -> Any:
                 value.append(_parse(line, path, f":{number}"))
             except json.JSONDecodeError as problem:
                 raise SettingError(
-                    f"Importing {path}:{number}: expected one JSON value a line, got {problem.msg} "
-                    f"(column {problem.colno}). Fix the line."
+                    f"Importing {path}:{number}: expected one JSON value per line, got text that does not parse "
+                    f"({problem.msg}, column {problem.colno}). Fix the line."
                 ) from problem
     for where, leaf in _walk(value, ()):
         if len(where) > _MAX_DEPTH:

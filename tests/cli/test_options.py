@@ -12,7 +12,7 @@ from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.judges.scripted import ScriptedJudge
 
-NONE: dict[str, Any] = {"model": None, "api_base": None, "max_tokens": None, "prompts": None}
+NONE: dict[str, Any] = {"model": None, "api_base": None, "max_new_tokens": None, "prompts": None}
 
 
 class OwnJudge(LLMJudge):
@@ -42,7 +42,7 @@ def test_only_what_was_given(tmp_path: Path) -> None:
 
 
 def test_who_holds_a_model_is_asked_of_the_part(variant: str, tmp_path: Path) -> None:
-    given = {**NONE, "model": "openai/b", "max_tokens": 7, "prompts": tmp_path}
+    given = {**NONE, "model": "openai/b", "max_new_tokens": 7, "prompts": tmp_path}
     wanted = {"model": "openai/b", "max_tokens": 7, "prompts": str(tmp_path)}
     for env, before in (("elicit_gym/InfoQuestLLM-v0", {}), (variant, {"mode": "checklist"})):
         assert seat_kwargs("judge", None, env=env, **given) == {"judge_kwargs": {**before, **wanted}}

@@ -26,7 +26,7 @@ class Keyboard(Console):
 
 
 def test_a_person_plays_the_assistant() -> None:
-    console = Keyboard("", "How much money can you spend?", "Well.")
+    console = Keyboard("", "Which hours of the day are free for baking?", "Well.")
     total = play_assistant(scenario_id="00-a", seed=0, env_kwargs={"max_turns": 2}, console=console)
     assert total == 1.0
     text = console.export_text()

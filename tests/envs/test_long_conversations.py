@@ -23,6 +23,7 @@ from elicit_gym.rewards import ChecklistGain
 from elicit_gym.rollout.run_episode import run_episode
 from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
+from elicit_gym.agents.llm_policy import LLMPolicy
 from tests import doubles
 
 LONG = 2_000
@@ -126,7 +127,7 @@ def test_an_estimate_of_costs_does_not_play_the_whole_conversation() -> None:
     def estimated(max_turns: int) -> list[tuple[int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=1, max_turns=max_turns, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policy_models={"p": "m"}, price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
         )  # fmt: skip
         return [(row.calls, row.input_tokens, row.output_tokens) for row in rows]
 
@@ -137,7 +138,7 @@ def test_the_estimate_of_a_long_conversation_is_that_of_playing_it(monkeypatch: 
     def estimated() -> list[tuple[str, int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=3, max_turns=157, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policy_models={"p": "m"}, price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
         )  # fmt: skip
         return [(row.seat, row.calls, row.input_tokens, row.output_tokens) for row in rows]
 

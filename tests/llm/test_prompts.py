@@ -29,7 +29,7 @@ def test_a_folder_of_ones_own_comes_first(tmp_path: Path) -> None:
 def test_a_missing_placeholder_is_named(tmp_path: Path) -> None:
     (tmp_path / "judge_item.txt").write_text("{fence} {context} {user_message} {question}", encoding="utf-8")
     with pytest.raises(
-        SettingError, match=r"judge_item.txt: expected every placeholder .*\{assistant_message\} is missing"
+        SettingError, match=r"judge_item.txt: expected every placeholder .* without \{assistant_message\}"
     ):
         LLMJudge(ScriptedChatModel([]), prompts=str(tmp_path))
     (tmp_path / "judge_item.txt").write_bytes(b"\xff\xfe")

@@ -121,7 +121,7 @@ class Hopeless(Suicidal):
 
 def test_a_cluster_that_loses_every_worker_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elicit_gym.rollout.ray_backend.MAX_LOSSES", 1)
-    with pytest.raises(SettingError, match="expected actors that live, lost 2 in a row"):
+    with pytest.raises(SettingError, match="expected actors that stay alive, lost 2 in a row"):
         collect_episodes(Hopeless(tmp_path), scenario_ids=IDS[:1], backend=RayBackend(num_actors=1))
 
 

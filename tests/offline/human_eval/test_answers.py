@@ -30,7 +30,7 @@ def test_workers_are_checked(batch: Path, tmp_path: Path) -> None:
     assert result.table["real"]["control"].num == 48
     everybody = score_ratings(answers, list(checks.values()), key, keep_all=True)
     assert everybody.table["real"]["control"].num == 120
-    with pytest.raises(SettingError, match="expected a worker to believe"):
+    with pytest.raises(SettingError, match="expected a worker who can be trusted"):
         check_workers(answers, min_seconds=1000, min_agreement=0.0)
 
 
