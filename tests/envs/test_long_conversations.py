@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from elicit_gym import load_scenarios
+from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.infoquest_vector import InfoQuestVectorEnv
 from elicit_gym.episode import EpisodeRecord
@@ -23,7 +24,6 @@ from elicit_gym.rewards import ChecklistGain
 from elicit_gym.rollout.run_episode import run_episode
 from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
-from elicit_gym.agents.llm_policy import LLMPolicy
 from tests import doubles
 
 LONG = 2_000
