@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from elicit_gym.agents.baselines.rules import ADVICE, FOLLOW_UPS, PROBLEM, REQUEST, SUBJECTS, TOPICS, Rule
+from elicit_gym.agents.baselines.bank import bank
+from elicit_gym.agents.baselines.rules import FOLLOW_UPS, PROBLEM, REQUEST, TOLD, Rule
 from elicit_gym.types import ChatHistory
 
 __all__ = ["Adaptive"]
 
-GENERAL_FIRST = 4
-"""So many general questions are asked before those that the subject suggests."""
-
 LAST_QUESTION = "Is there anything else that I should know?"
+ADVICE_AT_A_TIME = 1
+CALLED_FOR = 0.6
+"""How well its cues must be met for a piece of advice."""
+QUESTIONS_AT_A_TIME = 2
+"""The user answers the first and a judge hears both; who asks for more is asked back."""
 
 _NOTHING_TO_SAY = re.compile(
     r"\b(?:(?:nothing|not much) (?:special|worth|comes|that matters|to (?:say|tell))|no (?:special|particular)|"
@@ -26,10 +29,10 @@ class Adaptive:
 
     It first asks what the request is about and what the problem is, in other words if the user had nothing to say to
     that. From then on it follows up what the user has just mentioned (a certificate: how could you get it? a sister:
-    what does she say about it?). Where nothing calls for that, a question that fits the subject of the conversation
-    and a general one take turns; what the user has said unasked is not asked. When something that it was told calls
-    for a piece of advice, that goes in front of the question. It says nothing twice, keeps nothing between calls, and
-    knows nothing but the history. Still scripted: it reads words, not meaning.
+    what does she say about it?), and beside that asks the questions of a bank whose cues are nearest to the words that
+    it has heard; what the user has said unasked is not asked. When something that it was told calls for a piece of
+    advice, that goes in front of the questions. It says nothing twice, keeps nothing between calls, and knows nothing
+    but the history.
     """
 
     name = "adaptive"
@@ -38,39 +41,38 @@ class Adaptive:
         """Start a new episode."""
 
     def act(self, history: ChatHistory) -> str:
-        """Return one question, with a piece of advice in front where one fits."""
+        """Return two questions, with a piece of advice in front where one fits."""
         heard = [message.content.lower().replace("’", "'") for message in history if message.role == "user"]
         said = [message.content for message in history if message.role == "assistant"]
-        question = _question(heard, said)
-        knows_enough = _was_said(PROBLEM.question, said)
-        advice = next(_matching(ADVICE, heard[1:], said), None) if knows_enough else None
-        return f"{advice} {question}" if advice else question
+        questions: list[str] = []
+        for question in _questions(heard, said):
+            if question not in questions and not _was_said(question, said):
+                questions.append(question)
+            if len(questions) == QUESTIONS_AT_A_TIME:
+                break
+        advice = _advice(heard[1:], said) if _was_said(PROBLEM.question, said) else []
+        return " ".join([*advice, *(questions or [LAST_QUESTION])])
 
 
-def _question(heard: Sequence[str], said: Sequence[str]) -> str:
-    if not said:
-        return REQUEST.question
-    for asked in (REQUEST, PROBLEM):
-        if said[-1].endswith(asked.question) and _NOTHING_TO_SAY.search(heard[-1]):
-            return asked.again
-    if not _was_said(PROBLEM.question, said):
-        return PROBLEM.question
-    follow_up = next(_matching(FOLLOW_UPS, heard[-1:], said), None)
-    if follow_up and not _REPEATS.search(heard[-1]):
-        return follow_up
-    subject = next(_matching(SUBJECTS, heard, said), None)
-    unasked = next(_open_topics(heard, said), None)
-    # The matters that count with most people come before what only the subject suggests.
-    first = sum(_was_said(topic.question, said) for topic in TOPICS) < GENERAL_FIRST or len(heard) % 2
-    in_turn = (unasked, subject) if first else (subject, unasked)
-    return next((question for question in in_turn if question), LAST_QUESTION)
-
-
-def _open_topics(heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
+def _questions(heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
+    """Yield what there is to ask, the most urgent first."""
+    yield REQUEST.question
+    if said and _NOTHING_TO_SAY.search(heard[-1]):
+        yield from (topic.again for topic in (REQUEST, PROBLEM) if said[-1].startswith(topic.question))
+    if said:
+        yield PROBLEM.question
+    if not _REPEATS.search(heard[-1]):
+        yield from _matching(FOLLOW_UPS, heard[-1:], said)
     everything = "\n".join(heard)
-    for topic in TOPICS:
-        if not _was_said(topic.question, said) and not (topic.told and topic.told.search(everything)):
-            yield topic.question
+    for question in bank("questions").ranked(heard):
+        if question not in TOLD or not TOLD[question].search(everything):
+            yield question
+
+
+def _advice(told: Sequence[str], said: Sequence[str]) -> list[str]:
+    """Return what has not been said of the advice that the user's answers call for."""
+    fitting = bank("advice").ranked(told, least=CALLED_FOR)
+    return [text for text in fitting if not _was_said(text, said)][:ADVICE_AT_A_TIME]
 
 
 def _matching(rules: Sequence[Rule], heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
