@@ -13,7 +13,7 @@ from elicit_gym.scenarios.load import BUNDLED, load_scenarios, scenarios_sha256,
 from elicit_gym.scenarios.schema import problems_of_row
 from elicit_gym.scenarios.stats import scenario_stats
 
-ROWS = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()[:3]]
+ROWS = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()[:4]]
 
 
 GOALLESS = [{**item, "facts": ["obstacle"], "after": None} for item in ROWS[1]["items"]]
@@ -118,7 +118,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     first = load_scenarios(path)
     assert load_scenarios(path) is first
     write(path, ROWS)
-    assert len(load_scenarios(path)) == 3
+    assert len(load_scenarios(path)) == len(ROWS)
     assert scenarios_sha256(first) != scenarios_sha256(load_scenarios(path))
 
 
