@@ -198,7 +198,7 @@ def test_a_row_that_names_nobody_is_its_own_problem(tmp_path: Path, without: dic
         ('[{"instruction":"a","output":"b"}]', "expected a field for the speaker"),
         ('[{"text":"a"}]', "--speaker NAME"),
         ('{"a":1', "expected JSON, got"),
-        ('{"role":"a","content":"b"}\n{"role":', ":2: expected one JSON value a line"),
+        ('{"role":"a","content":"b"}\n{"role":', ":2: expected one JSON value per line"),
         ('[{"speaker":"A","text":"one","text":"two"}]', "expected each name once in an object, got 'text' twice"),
         ("[" * 5000, "at most 100 levels"),
         ('{"a":' * 200 + "1" + "}" * 200, "at most 100 levels"),
