@@ -7,7 +7,14 @@ from typing import Any
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import end_token_id
 
-__all__ = ["load_model", "loaded_sha256"]
+__all__ = ["best_device", "load_model", "loaded_sha256"]
+
+
+def best_device() -> str:
+    """Return the best device that this machine has: ``cuda`` or ``cpu``."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_model(
@@ -38,7 +45,6 @@ def load_model(
         Dettmers et al. (2022), "LLM.int8()".
     """
     try:
-        import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("Loading a local model", "train") from error
@@ -59,9 +65,8 @@ def load_model(
     tokenizer.padding_side = "left"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token_id = end_token_id(tokenizer)
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     moved: Any = network
-    return (moved if load_in_8bit else moved.to(where)).eval(), tokenizer
+    return (moved if load_in_8bit else moved.to(device or best_device())).eval(), tokenizer
 
 
 def loaded_sha256(network: Any) -> str:
