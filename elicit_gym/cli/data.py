@@ -55,7 +55,7 @@ def stats_command(
     processes: d.ProcessesOption = 1,
     published: d.PublishedOption = False,
     gamma: d.DiscountOption = 0.9,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")] = None,
+    as_json: o.JsonOption = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw turn lengths and rewards into this file (.png or .svg).")
     ] = None,

@@ -31,13 +31,25 @@ def stats_command(
         str, typer.Argument(help="Describe these scenarios: 'bundled', 'infoquest', a JSON lines file, or a folder.")
     ] = "bundled",
     split: o.SplitOption = None,
+    as_json: o.JsonOption = None,
 ) -> None:
-    """Describe a set of scenarios."""
-    from elicit_gym.evaluation.tables import print_scenario_stats
+    """Describe a set of scenarios: what is in it, how it stands to the rules of depth, and how diverse it is."""
+    from elicit_gym.agents.baselines import QUESTION_BANK
+    from elicit_gym.evaluation.diversity import diversity_stats
+    from elicit_gym.evaluation.scenario_tables import print_scenario_stats
+    from elicit_gym.json_files import write_json
     from elicit_gym.scenarios.load import load_scenarios
-    from elicit_gym.scenarios.stats import scenario_stats
+    from elicit_gym.scenarios.stats import depth_stats, scenario_stats
 
-    print_scenario_stats(scenario_stats(load_scenarios(scenarios, split)), scenarios)
+    chosen = load_scenarios(scenarios, split)
+    stats = {
+        **scenario_stats(chosen),
+        "depth": depth_stats(chosen),
+        "diversity": diversity_stats(chosen, QUESTION_BANK),
+    }
+    print_scenario_stats(stats, scenarios)
+    if as_json is not None:
+        write_json(as_json, stats)
 
 
 @scenarios_app.command("generate", cls=Command)
