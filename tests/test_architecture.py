@@ -43,6 +43,7 @@ MOST_ROOMS, MOST_ARROWS = 33, 162
 
 
 CROSS_CUTTING = {
+    "cli/test_own_transcripts.py": "the whole way from transcripts of one's own to a trained policy",
     "contracts/test_defaults.py": "one source of the environment's defaults, every environment and option",
     "contracts/test_optional.py": "every optional contract of a plug-in",
     "contracts/test_envs.py": "one contract, every registered environment",
