@@ -115,7 +115,7 @@ def replacing(path: Path, *, folder: bool = False, inputs: Iterable[Path] = ()) 
     if target.exists() and target.is_dir() is not folder:
         expected, got = ("folder", "file") if folder else ("file", "folder")
         raise SettingError(f"Writing {path}: expected a {expected}, got a {got}. Choose another name.")
-    beside = target.with_name(f".{target.stem[:80]}.{secrets.token_hex(4)}.tmp{target.suffix}")
+    beside = target.with_name(f".{secrets.token_hex(4)}.tmp.{target.name[-80:]}")
     try:
         (beside if folder else target.parent).mkdir(parents=True, exist_ok=True)
         yield beside

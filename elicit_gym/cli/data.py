@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
@@ -176,8 +177,8 @@ def build_command(
     processes: d.ProcessesOption = 1,
     published: d.PublishedOption = False,
     gamma: d.DiscountOption = 0.9,
-    backend: o.BackendOption = "local",
-    address: o.AddressOption = None,
+    backend: c.BackendOption = "local",
+    address: c.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
     from elicit_gym.offline.annotate import (
@@ -188,7 +189,7 @@ def build_command(
         read_entities_first,
     )
 
-    on_ray = o.check_backend(backend, address)
+    on_ray = c.check_backend(backend, address)
     inputs = [path] if path is not None else []
     check_build(out, inputs)
     loaded = choose_dialogues(
