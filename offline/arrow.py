@@ -6,8 +6,8 @@ from typing import Any
 
 from elicit_gym.errors import MissingExtraError, StorageError
 from elicit_gym.files import writing
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.episodes import OfflineEpisode
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.types import Message
 
 __all__ = ["ArrowEpisodes", "write_episodes"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from elicit_gym.episode import EpisodeRecord, Transition
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.dialogue_rewards import DialogueReward
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.returns import returns_to_go

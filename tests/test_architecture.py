@@ -12,7 +12,7 @@ LINKED = ("agents", "offline")
 GRAPH = read_graph(ROOT, ("elicit_gym", "benchmarks"), LINKED)
 
 GROUND = (
-    "batches", "episode", "errors", "files", "json_files", "key_value", "parts", "policy", "registration", "registry", "rewards", "seeding",
+    "batches", "episode", "errors", "files", "folder_lock", "json_files", "key_value", "lazy_sequence", "parts", "policy", "registration", "registry", "rewards", "seeding",
     "spaces", "statistics", "text", "types", "version",
 )  # fmt: skip
 FLOORS = (
