@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.errors import SettingError
+from elicit_gym.files import replacing
 
 if TYPE_CHECKING:
     import torch
@@ -55,7 +56,9 @@ def save_value_head(head: Any, folder: Path) -> None:
     """Write the head's weights as safetensors."""
     from safetensors.torch import save_file
 
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in head.state_dict().items()}, folder / FILE)
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in head.state_dict().items()}
+    with replacing(folder / FILE) as beside:
+        save_file(tensors, beside)
 
 
 def load_value_head(folder: Path) -> "torch.nn.Linear":

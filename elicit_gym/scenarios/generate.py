@@ -17,7 +17,8 @@ from random import Random
 from typing import Any, TypeVar
 
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
-from elicit_gym.json_files import parse_line, read_text, resume_records
+from elicit_gym.files import write_text
+from elicit_gym.json_files import append_lines, parse_line, read_text, resume_records
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest
 from elicit_gym.scenarios.schema import problems_of_row
@@ -119,7 +120,6 @@ def generate_scenarios(
     """
     folder = Path(out)
     maker = _Maker(model, personas, seed, prompts)
-    folder.mkdir(parents=True, exist_ok=True)
     done, openings = _read_done(folder)
     num_rejected = 0
     for row_id, triple in enumerate(draw_triples(personas, count, seed)):
@@ -130,20 +130,15 @@ def generate_scenarios(
             rows = maker.make(row_id, triple, openings)
         except _Rejected as reason:
             num_rejected += 1
-            _append(folder / "rejected.jsonl", {"id": row_id, "reason": str(reason)})
+            append_lines(folder / "rejected.jsonl", _line({"id": row_id, "reason": str(reason)}))
         else:
             openings.append(content_stems(rows[0]["seed_message"]))
             # settings.jsonl last: a row counts as made only when it stands in all three files.
             for name, row in zip(("seed_messages.jsonl", "traits.jsonl", "settings.jsonl"), rows, strict=True):
-                _append(folder / name, row)
+                append_lines(folder / name, _line(row))
             done.add(row_id)
         on_done()
     return GenerationResult(folder=folder, num_made=len(_read_done(folder)[1]), num_rejected=num_rejected)
-
-
-def _append(path: Path, row: dict[str, Any]) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(_line(row))
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -156,9 +151,7 @@ def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     whole = set.intersection(*(set(table) for table in tables.values()))
     for name, table in tables.items():
         if set(table) != whole:
-            temporary = folder / f"{name}.tmp"
-            temporary.write_text("".join(_line(table[row_id]) for row_id in sorted(whole)), encoding="utf-8")
-            temporary.replace(folder / name)
+            write_text(folder / name, "".join(_line(table[row_id]) for row_id in sorted(whole)))
     messages = [tables["seed_messages.jsonl"][row_id]["seed_message"] for row_id in sorted(whole)]
     return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
 
