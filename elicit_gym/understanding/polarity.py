@@ -7,8 +7,9 @@ static vectors and with a sentence encoder alike.
 import re
 from dataclasses import replace
 
-from elicit_gym.understanding.clauses import Clause, split_clauses, words_of
+from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.patterns import NEGATION, either
+from elicit_gym.understanding.plain_text import words_of
 
 __all__ = ["advises_against", "only_forbids", "parts_of"]
 
