@@ -140,3 +140,8 @@ def test_modules_say_what_they_export(path: Path) -> None:
         and isinstance(node.value, ast.List)
     ]
     assert len(names) == 1
+
+
+def test_what_dev_installs_is_imported_and_never_skipped_over() -> None:
+    call = "importor" + "skip"
+    assert [str(path) for path in (ROOT / "tests").rglob("*.py") if call in path.read_text(encoding="utf-8")] == []

@@ -15,8 +15,8 @@ from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.registry import REGISTRIES
+from elicit_gym.rollout.interrupts import Killed
 from elicit_gym.rollout.units import environment_defaults
-from elicit_gym.rollout.workers import Killed
 
 __all__ = [
     "SCENARIOS",

@@ -13,6 +13,7 @@ from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
 from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
+from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
@@ -71,6 +72,8 @@ def collect_episodes(
         SettingError: an argument is invalid.
         ManifestMismatchError: `resume` is on and the settings of the saved run differ.
         FatalModelError: no call to a model can succeed; what was finished is saved.
+        KeyboardInterrupt: Ctrl-C was pressed; what was under way was finished and is saved. A second Ctrl-C does not
+            wait for it (`elicit_gym.rollout.interrupts.Killed`).
     """
     records, _ = collect_policies(
         [policy],
@@ -147,8 +150,12 @@ def collect_policies(
     try:
         if todo:
             check_parts(*samples)
-        with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
-            for record in _run(runner, samples, todo, concurrency, lambda: bool(stopped), backend):
+        with (
+            two_stages() as interrupts,
+            progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
+        ):
+            stop = lambda: bool(stopped or interrupts.count)  # noqa: E731
+            for record in _run(runner, samples, todo, concurrency, stop, backend):
                 if record.unit in done:
                     continue  # it was made twice, after a worker was lost: the first one counts
                 if record.failure and record.failure.source == "budget":
@@ -158,6 +165,8 @@ def collect_policies(
                 if store:
                     store.append(record)
                 advance()
+        if interrupts.count:
+            raise KeyboardInterrupt
     finally:
         if store:
             store.close()

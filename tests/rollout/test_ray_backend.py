@@ -16,10 +16,12 @@ import ray
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.llm_policy import LLMPolicy
+from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.registry import JUDGES
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.ray_backend import RayBackend, connect
+from elicit_gym.rollout.storage import RunStore, load_run
 from elicit_gym.types import ChatHistory
 from tests.fault_server import FaultServer
 from tests.rollout.players import Chooser
@@ -139,3 +141,25 @@ def test_mistakes() -> None:
     with pytest.raises(SettingError, match="num_actors"):
         RayBackend(num_actors=0)
     assert connect() is ray
+
+
+def test_what_actors_have_under_way_at_ctrl_c_is_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    append = RunStore.append
+    written = []
+
+    def press(store: RunStore, record: EpisodeRecord) -> None:
+        written.append(record.unit)
+        if len(written) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        append(store, record)
+
+    monkeypatch.setattr(RunStore, "append", press)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect_episodes(load_policy("ask-one"), concurrency=3, backend=RayBackend(), out=tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    saved, _ = load_run(tmp_path)
+    assert [record.unit for record in saved] == written
+    assert len(saved) in (6, 9)  # the chunk of which one was being written, and what the two actors had under way
