@@ -154,6 +154,7 @@ class Verdict:
         satisfied: the answer; None if the item could not be scored, which is never a silent "no".
         reason: why, in the judge's words; for an unscored item, what went wrong.
         raw: the raw reply behind it, if there is one.
+        earlier: the raw replies before it, which could not be used.
         flags: what had to be done to get it; calls that answer several items have them on the first.
         usage: what it cost; calls that answer several items have it on the first.
     """
@@ -161,6 +162,7 @@ class Verdict:
     satisfied: bool | None
     reason: str | None = None
     raw: str | None = None
+    earlier: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
 
