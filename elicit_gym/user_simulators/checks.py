@@ -1,57 +1,113 @@
 """Check whether a model's reply is one that the user could give, and repair it if it is not."""
 
 import re
+from typing import Literal, TypeAlias, get_args
 
+from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.types import UserTurn
 from elicit_gym.understanding.acts import reader_of
+from elicit_gym.understanding.telling import telling_of
+from elicit_gym.user_simulators import conduct
 
-__all__ = ["mend_reply", "problem_of_reply"]
+__all__ = ["PROBLEMS", "Problem", "mend_reply", "problem_of_reply", "strip_label"]
 
 MAX_WORDS = 60
 MAX_SENTENCES = 2
+MAX_PIECES = 4
+"""Sentences as somebody may cut them who writes all in lower case."""
 
-_ROLE_SWAP = re.compile(
-    r"\bas an? (?:ai|assistant|language model)\b|\bhow (?:can|may) i (?:help|assist)\b"
-    r"|\bi(?:'m| am) (?:here|happy) to (?:help|assist)\b"
-    r"|\blet me know if you (?:need|have)\b|^(?:assistant|user)\s*:",
-    re.IGNORECASE,
-)
-_LEAK = re.compile(
-    r"\b(?:guessing game|state of the game|game progress|rules? of the game|checklist|yes/no question|next open point|"
-    r"piece of information|my persona|in character|the user (?:is|has|asked|did))\b|\[STATE|\{[a-z_]+\}",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_a-z])")
-_LABEL = re.compile(r"^\s*\**(?:user|me|persona|answer|reply|response|human)\**\s*:\s*\**\s*", re.IGNORECASE)
+Problem: TypeAlias = Literal[
+    "empty", "state_leak", "checklist_leak", "rule_leak", "both_sides", "structured", "language", "role_swap", "echo",
+    "repeated", "too_long", "several_facts", "unasked_fact",
+]  # fmt: skip
 
-PROBLEMS = {
-    "empty": "it was empty",
+PROBLEMS: dict[Problem, str] = {
+    "empty": "it said nothing",
+    "state_leak": "you repeated the state of the game, which the user cannot see",
+    "checklist_leak": "you told the user what to ask for",
+    "rule_leak": "you spoke of the rules by which you play",
+    "both_sides": "you wrote the user's lines as well as your own",
+    "structured": "it was not plain speech: no lists, headings, labels, tags or JSON",
+    "language": "it was not in English",
     "role_swap": "you spoke as the one who helps, but you are the one who needs help",
-    "rule_leak": "you spoke of the rules or the state of the game",
+    "echo": "you handed the user's own words back",
+    "repeated": "you had said the same before",
     "too_long": "it was far longer than one short sentence",
     "several_facts": "you gave away more than one piece of information",
+    "unasked_fact": "you gave away something that the user did not ask for",
 }
-"""What can be wrong with a reply, and the words in which the model is told."""
+"""What can be wrong with a reply, and the words in which the model is told; the first that applies is told."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_a-z])")
+_PIECE_END = re.compile(r"[.!?…]+[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_])|\n+")
+_LABEL = re.compile(
+    r"^\s*\**(?:user|me|persona|answer|reply|response|human)\**\s*:\s*\**\s*(?=\S)(?![^\n]*\n)", re.IGNORECASE
+)
 
 
 def sentences_of(text: str) -> list[str]:
     """Split a reply into sentences; emoji and trailing words stay with the last."""
-    return [part for part in _SENTENCE_END.split(text.strip()) if part]
+    return [part for line in text.strip().splitlines() for part in _SENTENCE_END.split(line.strip()) if part]
 
 
-def problem_of_reply(text: str, turn: UserTurn) -> str | None:
-    """Return what is wrong with a reply (a key of `PROBLEMS`), or None if it is sound."""
-    if not text.strip():
+def problem_of_reply(text: str, turn: UserTurn) -> Problem | None:
+    """Return what is wrong with a reply, or None if it is sound.
+
+    Args:
+        text: without thoughts, see `elicit_gym.llm.content`.
+        turn: that it answers.
+    """
+    if conduct.is_degenerate(text):
         return "empty"
-    if _ROLE_SWAP.search(text):
-        return "role_swap"
-    if _LEAK.search(text):
+    questions = [plain_question(item.question) for item in turn.scenario.checklist]
+    bare = conduct.without_manner(text, turn.scenario.traits)
+    message = turn.history[-1].content
+    if conduct.shows_state(text, questions):
+        return "state_leak"
+    if conduct.names_checklist(bare, questions):
+        return "checklist_leak"
+    if conduct.leaks_rules(bare):
         return "rule_leak"
-    if len(text.split()) > MAX_WORDS or len(sentences_of(text)) > MAX_SENTENCES:
+    if conduct.plays_both_sides(text):
+        return "both_sides"
+    if conduct.is_structured(text):
+        return "structured"
+    if conduct.is_foreign(bare):
+        return "language"
+    if conduct.speaks_as_helper(bare):
+        return "role_swap"
+    if conduct.echoes(bare, message):
+        return "echo"
+    if conduct.repeats_itself(bare, _former(turn)):
+        return "repeated"
+    if len(text.split()) > MAX_WORDS or len(sentences_of(text)) > MAX_SENTENCES or _pieces(text) > MAX_PIECES:
         return "too_long"
-    if len(reader_of(turn.scenario).disclosed_in(text)) > 1:
+    return _problem_of_facts(bare, message, turn)
+
+
+def _problem_of_facts(text: str, message: str, turn: UserTurn) -> Problem | None:
+    told = set(telling_of(turn.scenario).strengths(text)) | (
+        set() if turn.scenario.derived else set(reader_of(turn.scenario).disclosed_in(text))
+    )
+    if len(told) > 1:
         return "several_facts"
-    return None
+    if not told or told <= turn.disclosed or "request" in told:
+        return None
+    heard = reader_of(turn.scenario).understand(message, turn.history[-2].content, turn.disclosed)
+    return None if heard.questions else "unasked_fact"
+
+
+def _former(turn: UserTurn) -> list[str]:
+    """Return what the user has said before, as far as saying it again would be odd: the agent did not ask again."""
+    asked_before = [m.content for m in turn.history[:-1] if m.role == "assistant"]
+    if turn.history[-1].content in asked_before:
+        return []
+    said = [m.content for m in turn.history if m.role == "user"]
+    return [conduct.without_manner(text, turn.scenario.traits) for text in said]
+
+
+def _pieces(text: str) -> int:
+    return len([part for part in _PIECE_END.split(text.strip()) if part.strip()])
 
 
 def mend_reply(text: str, turn: UserTurn) -> str | None:
