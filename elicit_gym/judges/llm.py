@@ -1,14 +1,12 @@
 """The paper's judge: a language model."""
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
-from itertools import count
 from typing import Any, Literal
 
 from elicit_gym.errors import EpisodeFailure, SettingError
 from elicit_gym.judges.parse_verdict import parse_verdicts
 from elicit_gym.llm.make import make_chat_model
-from elicit_gym.llm.prompts import load_prompt
+from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
 from elicit_gym.parts import describe_with_model
 from elicit_gym.types import Description, JudgeRequest, Message, Scenario, Verdict
@@ -205,7 +203,8 @@ class _Call:
         self.answers: list[bool | None] = [None] * len(items)
         self.problem = ""
         self.num_cut_off = 0
-        self.mark = _mark(request)
+        fixed = (hidden_context(request.scenario), *(item.question for item in request.scenario.checklist))
+        self.mark = mark_outside(fixed, (request.user_message, request.assistant_message))
 
     @property
     def settled(self) -> bool:
@@ -248,16 +247,3 @@ def _form(num_items: int, mark: str) -> str:
     if num_items == 1:
         return f"Result {mark}: <Yes or No>"
     return "\n".join(f"Result {mark} {i}: <Yes or No>" for i in range(1, num_items + 1))
-
-
-def _mark(request: JudgeRequest) -> str:
-    """Return the scenario's mark, or the first after it that occurs in nothing that is judged.
-
-    The item does not matter, so that prompts share the longest beginning; nor does it matter who can foresee the mark.
-    """
-    scenario = request.scenario
-    texts = (hidden_context(scenario), *(item.question for item in scenario.checklist))
-    judged = "\n".join((*texts, request.user_message, request.assistant_message))
-    seed = "\x1f".join(texts).encode("utf-8", "surrogatepass")
-    marks = (f"@{sha256(b'%d' % n + seed).hexdigest()[:12]}@" for n in count())
-    return next(mark for mark in marks if mark not in judged)

@@ -1,12 +1,11 @@
 """Check whether a model's reply is one that the user could give, and repair it if it is not."""
 
 import re
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.types import UserTurn
 from elicit_gym.understanding.acts import reader_of
-from elicit_gym.understanding.telling import telling_of
+from elicit_gym.understanding.telling import chance_asked, telling_of
 from elicit_gym.user_simulators import conduct
 
 __all__ = ["PROBLEMS", "Problem", "mend_reply", "problem_of_reply", "strip_label"]
@@ -20,6 +19,10 @@ Problem: TypeAlias = Literal[
     "empty", "state_leak", "checklist_leak", "rule_leak", "both_sides", "structured", "language", "role_swap", "echo",
     "repeated", "too_long", "several_facts", "unasked_fact",
 ]  # fmt: skip
+
+SURELY_TOLD = 0.4
+MAYBE_ASKED = 0.1
+"""A fact may be told if there is this chance that a question goes for it: an answer is held to less than a credit."""
 
 PROBLEMS: dict[Problem, str] = {
     "empty": "it said nothing",
@@ -58,13 +61,12 @@ def problem_of_reply(text: str, turn: UserTurn) -> Problem | None:
         turn: that it answers.
     """
     if conduct.is_degenerate(text):
-        return "empty"
-    questions = [plain_question(item.question) for item in turn.scenario.checklist]
+        return "too_long" if len(text.split()) > MAX_WORDS else "empty"
     bare = conduct.without_manner(text, turn.scenario.traits)
     message = turn.history[-1].content
-    if conduct.shows_state(text, questions):
+    if conduct.shows_state(text):
         return "state_leak"
-    if conduct.names_checklist(bare, questions):
+    if conduct.names_checklist(bare, turn.scenario):
         return "checklist_leak"
     if conduct.leaks_rules(bare):
         return "rule_leak"
@@ -86,15 +88,19 @@ def problem_of_reply(text: str, turn: UserTurn) -> Problem | None:
 
 
 def _problem_of_facts(text: str, message: str, turn: UserTurn) -> Problem | None:
-    told = set(telling_of(turn.scenario).strengths(text)) | (
-        set() if turn.scenario.derived else set(reader_of(turn.scenario).disclosed_in(text))
-    )
-    if len(told) > 1:
+    reader = reader_of(turn.scenario)
+    told = telling_of(turn.scenario).strengths(text)
+    # A derived fact's disclosures are made from its statement, which `Telling` reads better.
+    known = frozenset() if turn.scenario.derived else reader.disclosed_in(text)
+    if len(known | told.keys()) > 1:
         return "several_facts"
-    if not told or told <= turn.disclosed or "request" in told:
+    surely = known | {fact for fact, strength in told.items() if strength >= SURELY_TOLD}
+    if not surely or "request" in surely or surely <= turn.disclosed:
         return None
-    heard = reader_of(turn.scenario).understand(message, turn.history[-2].content, turn.disclosed)
-    return None if heard.questions else "unasked_fact"
+    heard = reader.understand(message, turn.history[-2].content, turn.disclosed)
+    chances = chance_asked(turn.scenario, message)
+    asked = any(act.facts for act in heard.questions) or any(chances.get(fact, 0.0) >= MAYBE_ASKED for fact in surely)
+    return None if asked else "unasked_fact"
 
 
 def _former(turn: UserTurn) -> list[str]:
