@@ -16,6 +16,7 @@ __all__ = [
     "Fact",
     "FactId",
     "ItemKind",
+    "JudgeReply",
     "JudgeRequest",
     "Manner",
     "Message",
@@ -165,6 +166,23 @@ class Verdict:
     earlier: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeReply:
+    """What a judge wrote about one checklist item, so that its verdict can be audited.
+
+    Attributes:
+        item: the item's index.
+        satisfied: the verdict; None for unscored.
+        replies: the raw replies, the one that counts last; more than one where it was asked again.
+        reason: the verdict's own, where it gives one.
+    """
+
+    item: int
+    satisfied: bool | None
+    replies: tuple[str, ...]
+    reason: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

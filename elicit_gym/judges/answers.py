@@ -8,6 +8,7 @@ __all__ = ["Statement", "answer_of", "is_sentence_verdict", "plain", "words_of"]
 
 # Zero-width characters, joiners and direction marks can hide a word from a reader or a pattern.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad\ufe0e\ufe0f]")
+_FOLDED = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFF00, 0xFFF0)} | {ord("。"): "."}
 _MARKDOWN = re.compile(r"[*_`#]+")
 _WORD = re.compile(r"[^\W_]+")
 _EDGES = " \t\r\n\"'“”‘’„«»`*_[](){}<>|.!,;。·•-–—"
@@ -61,8 +62,7 @@ class Statement:
 
 def plain(text: str) -> str:
     """Return a text without invisible characters, full-width forms and carriage returns."""
-    folded = "".join(unicodedata.normalize("NFKC", c) if "\uff00" <= c <= "\uffef" else c for c in text)
-    return _INVISIBLE.sub("", folded).replace("。", ".").replace("\r\n", "\n").replace("\r", "\n")
+    return _INVISIBLE.sub("", text.translate(_FOLDED)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def words_of(text: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Read a verdict from a judge's reply, strictly, since a wrong guess is worse than an unscored item.
 
 What counts is the last verdict that the judge gives in its own name, in whatever shape models write one: a line, a
-heading, a table, JSON, a tag, a first word before the reasons. What it quotes is no verdict: nothing in quotation
+heading, a table, JSON, a tag, a first word before the reasons. What it quotes is not a verdict: nothing in quotation
 marks, block quotes or fences counts, nor anything that the judged message contains word for word. Hedges, refusals,
 contradictions and replies that were cut off stay unscored.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from elicit_gym.judges.answers import Statement, answer_of, words_of
 from elicit_gym.judges.statements import statements_in
@@ -16,6 +17,7 @@ __all__ = ["parse_verdict", "parse_verdicts"]
 
 Reading = tuple[bool | None, str | None]
 
+LONGEST_REPLY = 40_000
 CUT_OFF = "the reply was cut off by the length limit"
 
 
@@ -46,6 +48,8 @@ def parse_verdicts(
     """
     if truncated:
         return [None] * count, CUT_OFF
+    if len(text) > LONGEST_REPLY:
+        return [None] * count, f"the reply is longer than {LONGEST_REPLY:,} characters"
     reply, _ = clean_content(text, None, "stop")
     whole = answer_of(reply) if count == 1 else None
     if whole is not None and not _stands_in(Statement(0, None, whole, reply), judged):
@@ -82,5 +86,11 @@ def _stands_in(statement: Statement, judged: str) -> bool:
     if not judged or statement.marked or not said:
         return False
     if len(said) > 1:
-        return f" {' '.join(said)} " in f" {' '.join(words_of(judged))} "
+        return f" {' '.join(said)} " in _in_words(judged)
     return any(words_of(line) == said for line in judged.splitlines())
+
+
+@lru_cache(maxsize=256)
+def _in_words(judged: str) -> str:
+    """Return the words of a judged message in a row; one message is judged by several criteria."""
+    return f" {' '.join(words_of(judged))} "

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from elicit_gym.judges.answers import Statement, answer_of, is_sentence_verdict, plain
 
@@ -49,6 +50,8 @@ _KEYS = (
     "result", "verdict", "answer", "decision", "judgment", "judgement", "met", "meets_criterion", "criterion_met",
     "satisfied",
 )  # fmt: skip
+_MOST_JSON = 50
+_NO_WORDS = " \t\n\r_*`#>\"'“”‘’«».,;:!?()[]{}|-–—"
 _BLANK = "\x00"
 
 Found = tuple[int, Statement]
@@ -90,14 +93,16 @@ def _without_quotations(text: str) -> str:
     for quotation in _QUOTATIONS:
         text = quotation.sub(lambda found: re.sub(r"[^\n]", _BLANK, found[0]), text)
 
+    last_word = len(text.rstrip(_NO_WORDS))
+
     def blank(found: re.Match[str]) -> str:
-        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        ends = not re.search(r"[^\W_]", line + text[found.end() :])
-        own = ends and "\n" not in found[0] and _LABEL.match(_undecorated(found[0])) is not None
-        answers = answer_of(found[0]) is not None and re.search(rf"{_NAMES}[^\w\n]*$", line, re.IGNORECASE)
-        if own or answers or not _SPEAKS_OF_VERDICT.search(found[0]):
+        if not _SPEAKS_OF_VERDICT.search(found[0]):
             return found[0]
-        return re.sub(r"[^\n]", _BLANK, found[0])
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        ends = found.end() >= last_word and not re.search(r"[^\W_]", line) and "\n" not in found[0]
+        own = ends and _LABEL.match(_undecorated(found[0])) is not None
+        answers = answer_of(found[0]) is not None and re.search(rf"{_NAMES}[^\w\n]*$", line, re.IGNORECASE)
+        return found[0] if own or answers else re.sub(r"[^\n]", _BLANK, found[0])
 
     return _IN_MARKS.sub(blank, text)
 
@@ -206,7 +211,7 @@ def _json_at_end(text: str) -> tuple[int, str, object] | None:
     """Return where the JSON that ends a reply starts, its text and its value; JSON amid text may be a quotation."""
     fenced = _LAST_FENCE.search(text)
     body, limit = (fenced[1], fenced.start()) if fenced else (text, None)
-    for place in re.finditer(r"^[ \t]*[{\[]", body, re.MULTILINE):
+    for place in islice(re.finditer(r"^[ \t]*[{\[]", body, re.MULTILINE), _MOST_JSON):
         try:
             raw = body[place.start() :]
             return (place.start() if limit is None else limit), raw, json.loads(raw)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from elicit_gym.text import content_stems, words
+from elicit_gym.text import content_stems, stem, words
 from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.patterns import EMPTY_FRAME
 from elicit_gym.understanding.vectors import word_vectors
@@ -79,8 +79,8 @@ def is_copy(said: Sequence[str], text: str) -> bool:
 
 def share_copied(text: str, source: str) -> tuple[float, int]:
     """Return the share of a text's words that stand in another text in the same order, and how many words it has."""
-    said = words(text)
-    matcher = SequenceMatcher(None, said, words(source), autojunk=False)
+    said = [stem(word) for word in words(text)]
+    matcher = SequenceMatcher(None, said, [stem(word) for word in words(source)], autojunk=False)
     return sum(block.size for block in matcher.get_matching_blocks()) / max(1, len(said)), len(said)
 
 

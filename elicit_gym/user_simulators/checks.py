@@ -1,6 +1,7 @@
 """Check whether a model's reply is one that the user could give, and repair it if it is not."""
 
 import re
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from elicit_gym.types import UserTurn
@@ -8,9 +9,11 @@ from elicit_gym.understanding.acts import reader_of
 from elicit_gym.understanding.telling import chance_asked, telling_of
 from elicit_gym.user_simulators import conduct
 
-__all__ = ["PROBLEMS", "Problem", "mend_reply", "problem_of_reply", "strip_label"]
+__all__ = ["BEARABLE", "PROBLEMS", "Problem", "mend_reply", "problem_of_reply", "strip_label"]
 
 MAX_WORDS = 60
+MAX_LETTERS = 4_000
+"""Nothing longer is read at all."""
 MAX_SENTENCES = 2
 MAX_PIECES = 4
 """Sentences as somebody may cut them who writes all in lower case."""
@@ -41,6 +44,9 @@ PROBLEMS: dict[Problem, str] = {
 }
 """What can be wrong with a reply, and the words in which the model is told; the first that applies is told."""
 
+BEARABLE: frozenset[Problem] = frozenset({"repeated", "unasked_fact"})
+"""What a user may do in the end, flagged, where asking again has not helped: the conversation still makes sense."""
+
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_a-z])")
 _PIECE_END = re.compile(r"[.!?…]+[\"'”’)]*\s+(?=[\"'“‘(]*[^\W\d_])|\n+")
 _LABEL = re.compile(
@@ -60,31 +66,30 @@ def problem_of_reply(text: str, turn: UserTurn) -> Problem | None:
         text: without thoughts, see `elicit_gym.llm.content`.
         turn: that it answers.
     """
-    if conduct.is_degenerate(text):
-        return "too_long" if len(text.split()) > MAX_WORDS else "empty"
+    if len(text) > MAX_LETTERS:
+        return "too_long"
     bare = conduct.without_manner(text, turn.scenario.traits)
     message = turn.history[-1].content
-    if conduct.shows_state(text):
-        return "state_leak"
-    if conduct.names_checklist(bare, turn.scenario):
-        return "checklist_leak"
-    if conduct.leaks_rules(bare):
-        return "rule_leak"
-    if conduct.plays_both_sides(text):
-        return "both_sides"
-    if conduct.is_structured(text):
-        return "structured"
-    if conduct.is_foreign(bare):
-        return "language"
-    if conduct.speaks_as_helper(bare):
-        return "role_swap"
-    if conduct.echoes(bare, message):
-        return "echo"
-    if conduct.repeats_itself(bare, _former(turn)):
-        return "repeated"
-    if len(text.split()) > MAX_WORDS or len(sentences_of(text)) > MAX_SENTENCES or _pieces(text) > MAX_PIECES:
-        return "too_long"
-    return _problem_of_facts(bare, message, turn)
+    tests: tuple[tuple[Problem, Callable[[], bool]], ...] = (
+        ("empty", lambda: conduct.is_degenerate(text) and len(text.split()) <= MAX_WORDS),
+        ("state_leak", lambda: conduct.shows_state(text)),
+        ("checklist_leak", lambda: conduct.names_checklist(bare, turn.scenario)),
+        ("rule_leak", lambda: conduct.leaks_rules(bare)),
+        ("both_sides", lambda: conduct.plays_both_sides(text)),
+        ("structured", lambda: conduct.is_structured(text)),
+        ("language", lambda: conduct.is_foreign(bare)),
+        ("role_swap", lambda: conduct.speaks_as_helper(bare)),
+        ("echo", lambda: conduct.echoes(bare, message)),
+        ("repeated", lambda: conduct.repeats_itself(bare, _former(turn))),
+        ("too_long", lambda: _runs_on(text)),
+    )
+    found = next((problem for problem, holds in tests if holds()), None)
+    return found or _problem_of_facts(bare, message, turn)
+
+
+def _runs_on(text: str) -> bool:
+    pieces = [part for part in _PIECE_END.split(text.strip()) if part.strip()]
+    return len(text.split()) > MAX_WORDS or len(sentences_of(text)) > MAX_SENTENCES or len(pieces) > MAX_PIECES
 
 
 def _problem_of_facts(text: str, message: str, turn: UserTurn) -> Problem | None:
@@ -110,10 +115,6 @@ def _former(turn: UserTurn) -> list[str]:
         return []
     said = [m.content for m in turn.history if m.role == "user"]
     return [conduct.without_manner(text, turn.scenario.traits) for text in said]
-
-
-def _pieces(text: str) -> int:
-    return len([part for part in _PIECE_END.split(text.strip()) if part.strip()])
 
 
 def mend_reply(text: str, turn: UserTurn) -> str | None:

@@ -78,7 +78,7 @@ def plays_both_sides(text: str) -> bool:
 
 
 def is_structured(text: str) -> bool:
-    """Say whether a reply is no prose: JSON, code, a list, a table, a heading, a tag."""
+    """Say whether a reply is something else than prose: JSON, code, a list, a table, a heading, a tag."""
     return wordings.STRUCTURE.search(text) is not None
 
 

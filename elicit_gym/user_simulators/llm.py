@@ -10,7 +10,7 @@ from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
 from elicit_gym.parts import describe_with_model
 from elicit_gym.types import Description, Message, UserReply, UserTurn
-from elicit_gym.user_simulators.checks import PROBLEMS, Problem, mend_reply, problem_of_reply, strip_label
+from elicit_gym.user_simulators.checks import BEARABLE, PROBLEMS, Problem, mend_reply, problem_of_reply, strip_label
 
 __all__ = ["LLMUserSimulator", "of_the_user"]
 
@@ -32,7 +32,8 @@ class LLMUserSimulator:
     `elicit_gym.user_simulators.checks`: an empty reply, one that speaks as the helper or in another language, leaks
     rules, state or checklist, copies, runs on, is no plain speech, gives away several facts or one that was not asked
     for) is asked for again; after that, the reply is cut to its first sound sentence, which is checked in its turn; if
-    there is none, the episode fails. All of this is counted in the reply's flags.
+    there is none, a reply whose fault is bearable is kept, and otherwise the episode fails. All of this is counted in
+    the reply's flags.
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
@@ -162,6 +163,9 @@ def _last_resort(turn: UserTurn, tried: list[tuple[ChatResponse, str, Problem | 
         mended = mend_reply(text, turn)
         if mended is not None:
             return _reply_of(mended, tried, (f"user_simulator:mended:{problem}",))
+    for _, text, problem in tried:
+        if problem in BEARABLE:
+            return _reply_of(text, tried, (f"user_simulator:kept:{problem}",))
     _, text, problem = tried[-1]
     assert problem is not None  # a sound reply would have been taken
     return UserSimulatorFailure(

@@ -1,6 +1,7 @@
 """Verdicts are read strictly."""
 
 import json
+import time
 from itertools import product
 from pathlib import Path
 
@@ -170,3 +171,29 @@ def test_a_verdict_with_the_judges_own_mark_counts_whatever_the_message_holds() 
 
 def test_a_reply_that_was_cut_off_is_unscored() -> None:
     assert parse_verdict("Result: Yes", truncated=True) == (None, "the reply was cut off by the length limit")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<result>",
+        "“",
+        "{\n",
+        "```",
+        "Result: ",
+        "<think>",
+        "> ",
+        "| a ",
+        "**",
+        "yes, ",
+        '"',
+        "<<a\n",
+        "\\boxed{",
+        "1. ",
+    ],
+)
+def test_hostile_replies_are_read_in_no_time(piece: str) -> None:
+    start = time.process_time()
+    for size in (30_000, 300_000):
+        parse_verdicts(piece * (size // len(piece)), 3, piece * 5_000)
+    assert time.process_time() - start < 3
