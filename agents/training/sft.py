@@ -130,6 +130,7 @@ def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: 
     every = min(settings.eval_every, steps)
     return SFTConfig(
         output_dir=str(out),
+        trust_remote_code=False,
         learning_rate=settings.policy_lr,
         num_train_epochs=settings.epochs,
         max_steps=settings.max_steps or -1,

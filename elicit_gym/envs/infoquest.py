@@ -219,7 +219,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         scenario = self.scenarios[index]
         if options and options.get("scenario_id") is not None:
             wanted = options["scenario_id"]
-            if wanted not in self._by_id:
+            if not isinstance(wanted, str) or wanted not in self._by_id:
                 known = ", ".join(list(self._by_id)[:6])
                 raise SettingError(
                     f"Resetting InfoQuest: expected the id of a scenario, got {wanted!r}. Known: {known}, ..."
