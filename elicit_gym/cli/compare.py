@@ -31,10 +31,13 @@ def _seats(
     max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
-    shared: dict[str, Any] = {"env": env, "max_new_tokens": max_new_tokens, "prompts": prompts}
+    shared: dict[str, Any] = {"env": env, "prompts": prompts}
+    # What is enough for a message cuts a judge off in its reasons: it has a limit of its own.
+    of_user = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
+    of_judge = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
     return {
-        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
-        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+        **o.seat_kwargs("user_simulator", user, **of_user, **shared),
+        **o.seat_kwargs("judge", judge, **of_judge, **shared),
     }
 
 
