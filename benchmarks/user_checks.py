@@ -6,8 +6,8 @@
 copies came to be compared by the stems of their words). All replies and labels are of one hand, which also wrote the
 checks, in the manner of real models; they are frozen by `SHA256SUMS`.
 
-A third check of false alarms: what the scripted user says in play, which is sound by construction (in the manners ``open``
-and ``wandering``, to three policies, in 40 scenarios).
+A third check of false alarms: what the scripted user says in play, which is sound by construction (in the manners
+``open`` and ``wandering``, to three policies, in 40 scenarios).
 
 A reply is caught if it is asked for again (or mended, or fails the episode), or if what is wrong with it is cut off
 before it is read: thoughts, and lines after the end of a turn.
@@ -17,16 +17,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, ClassVar, Literal
 
 from benchmarks.common import write_result
 from benchmarks.labelled_messages import FOLDER, derived_scenarios
+from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
-from elicit_gym.envs.conversation import Conversation
-from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.llm.content import clean_content
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.types import Message, UserTurn
+from elicit_gym.types import Message, UserReply, UserTurn
 from elicit_gym.user_simulators.checks import problem_of_reply, strip_label
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
@@ -102,26 +102,31 @@ def table(replies: list[LabelledReply]) -> dict[str, Any]:
     return {"kinds": rows, "all_kinds": {"replies": total, "caught": found, "share": round(found / total, 4)}}
 
 
+class Watched(ScriptedUserSimulator):
+    """The scripted user, whose replies are checked as a model's would be."""
+
+    found: ClassVar[Counter[str]] = Counter()
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        """Reply, and note what is found wrong with it."""
+        reply = super().reply(turn)
+        self.found[problem_of_reply(reply.text, turn) or "none"] += 1
+        return reply
+
+
 def scripted_alarms() -> dict[str, Any]:
     """Return how many sound replies of the scripted user are found fault with, and why."""
-    judge, found = ScriptedJudge(), Counter[str]()
+    # This very module, under the name by which the environment imports the user.
+    found: Counter[str] = import_module("benchmarks.user_checks").Watched.found
+    found.clear()
     for manner in ("open", "wandering"):
-        user = ScriptedUserSimulator(manner)
+        kwargs = {"user_simulator": "benchmarks.user_checks:Watched", "user_simulator_kwargs": {"manner": manner}}
         for name in ("adaptive", "ask-one", "naive"):
-            policy = load_policy(name)
-            for seed, scenario in enumerate(load_scenarios()[::3]):
-                conversation = Conversation(scenario, max_turns=8, seed=seed)
-                policy.reset(seed)
-                while not conversation.done:
-                    action = policy.act(conversation.history)
-                    verdicts = judge.judge(conversation.judge_request(action))
-                    turn = conversation.user_turn(action, verdicts)
-                    reply = user.reply(turn) if turn is not None else None
-                    if turn is not None and reply is not None:
-                        found[problem_of_reply(reply.text, turn) or "none"] += 1
-                    conversation.advance(action, verdicts, turn, reply)
-    total, sound = found.total(), found.pop("none")
-    return {"replies": total, "alarms": total - sound, "share": round(1 - sound / total, 4), "by_problem": dict(found)}
+            ids = [scenario.id for scenario in load_scenarios()[::3]]
+            collect_episodes(load_policy(name), env_kwargs={**kwargs, "max_turns": 8}, scenario_ids=ids)
+    total, sound = found.total(), found["none"]
+    by_problem = {problem: count for problem, count in sorted(found.items()) if problem != "none"}
+    return {"replies": total, "alarms": total - sound, "share": round(1 - sound / total, 4), "by_problem": by_problem}
 
 
 def main() -> None:
