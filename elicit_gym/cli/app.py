@@ -1,9 +1,12 @@
 """The root of the command line: the groups of commands under one name, and what a user's mistake looks like."""
 
 import sys
+import warnings
+from typing import Any
 
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
+from elicit_gym.cli.contrast import contrast_command
 from elicit_gym.cli.data import data_app
 from elicit_gym.cli.evaluate_yield import evaluate_command
 from elicit_gym.cli.human_eval import human_eval_app
@@ -15,6 +18,8 @@ from elicit_gym.errors import ElicitGymError
 
 __all__ = ["app", "main"]
 
+_FORMAT = warnings.formatwarning
+
 app = command_group(
     "Compare dialogue agents that must ask, play an episode, use human interviews as data, and train local models.",
     name="elicit-gym",
@@ -23,6 +28,7 @@ app = command_group(
 app.command("compare", cls=Command)(compare_command)
 app.command("report", cls=Command)(report_command)
 app.command("rejudge", cls=Command)(rejudge_command)
+app.command("contrast", cls=Command)(contrast_command)
 app.command("noise-floor", cls=Command)(noise_floor_command)
 app.command("play", cls=Command)(play_command)
 app.command("serve", cls=Command)(serve_command)
@@ -33,8 +39,16 @@ app.add_typer(train_app, name="train")
 app.add_typer(human_eval_app, name="human-eval")
 
 
+def _as_sentence(message: Any, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """Write the package's own warnings as sentences for users; those of libraries keep their place in the code."""
+    if category.__module__.split(".")[0] == "elicit_gym":
+        return f"elicit-gym: {message}\n"
+    return _FORMAT(message, category, filename, lineno, line)
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
+    warnings.formatwarning = _as_sentence
     try:
         app()
     except ElicitGymError as error:
