@@ -64,7 +64,7 @@ class Telling:
         self._meanings: list[tuple[FactId, NDArray[np.float32]]] = []
         seen: set[str] = set()
         for fact in scenario.facts:
-            if fact.id == "request" or fact.disclosures[0] in seen:
+            if fact.disclosures[0] in seen:
                 continue
             seen.add(fact.disclosures[0])
             for text in (fact.statement, *(() if scenario.derived else fact.disclosures)):
