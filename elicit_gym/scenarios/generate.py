@@ -10,7 +10,7 @@ References:
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
 from elicit_gym.files import write_text
+from elicit_gym.folder_lock import locked_folder
 from elicit_gym.json_files import append_lines, parse_line, read_text, resume_records
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest
@@ -120,9 +121,16 @@ def generate_scenarios(
     """
     folder = Path(out)
     maker = _Maker(model, personas, seed, prompts)
+    with locked_folder(folder):
+        return _generate(maker, draw_triples(personas, count, seed), folder, on_done)
+
+
+def _generate(
+    maker: "_Maker", triples: Iterable[tuple[int, int, int]], folder: Path, on_done: Callable[[], None]
+) -> GenerationResult:
     done, openings = _read_done(folder)
     num_rejected = 0
-    for row_id, triple in enumerate(draw_triples(personas, count, seed)):
+    for row_id, triple in enumerate(triples):
         if row_id in done:
             on_done()
             continue
