@@ -51,13 +51,13 @@ def load_model(
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("Loading a local model", "train") from error
-    # Said outright: where it is not, transformers asks whether code from the model's folder may run.
-    kwargs: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
+    kwargs: dict[str, Any] = {"dtype": dtype, "use_safetensors": True}
     if load_in_8bit:
         kwargs["quantization_config"] = _eight_bit()
     try:
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
-        network = AutoModelForCausalLM.from_pretrained(model, **kwargs)
+        # Said outright here and everywhere: where it is not, transformers asks whether a model's own code may run.
+        network = AutoModelForCausalLM.from_pretrained(model, trust_remote_code=False, **kwargs)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise SettingError(
             f"Loading the model {model!r}: expected a hub id or a folder with a causal language model as safetensors, "

@@ -48,6 +48,9 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
     ## Information
     ``episode_id``, ``step``, ``behaviour_action`` (what the human said at this point), ``return_to_go``.
 
+    ## Version history
+    v0: not yet released, and subject to change until it is (``docs/versioning.md``).
+
     Args:
         dataset: an id from `elicit_gym.offline.list_datasets`.
         split: the held-out part to walk through; None for all.

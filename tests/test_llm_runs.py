@@ -283,7 +283,9 @@ def test_generate_on_the_command_line(tmp_path: Path) -> None:
     from tests.scenarios.test_generate import SETTING
 
     def answer(messages: list[dict[str, str]]) -> str:
-        text = messages[-1]["content"]
+        text = messages[0]["content"]
+        if "Proofread" in text:
+            return '{"contradictions": [], "given_away": []}'
         if "Write the first message" in text:
             words = [w for w in ("alpha", "beta", "gamma", "delta") if f"Person A: a {w}" in text]
             return f"How do I get {words[0] if words else 'omega'} {len(text)} done?"
@@ -298,3 +300,28 @@ def test_generate_on_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "scenarios." in done.stdout
     assert cli("scenarios", "validate", "made", cwd=tmp_path).returncode == 0
+
+
+def test_scenarios_of_full_depth_are_generated_checked_and_played_on_the_command_line(tmp_path: Path) -> None:
+    from elicit_gym.llm.types import ChatRequest
+    from elicit_gym.types import Message
+    from tests.scenarios.scenario_writer import ScenarioWriter, chatty
+    from tests.scenarios.test_generate_deep import IDS
+
+    writer = ScenarioWriter(IDS, chatty)
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        return str(writer(ChatRequest(messages=tuple(Message(role="user", content=m["content"]) for m in messages))))
+
+    (tmp_path / "people.txt").write_text("\n".join(writer.personas), encoding="utf-8")
+    with FaultServer(answer) as server:
+        done = cli(
+            "scenarios", "generate", "people.txt", "--deep", "--model", "openai/tiny", "--api-base", server.api_base,
+            "--count", "2", "--out", "made", cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 opening messages, 4 scenarios." in done.stdout
+    file = "made/scenarios.jsonl"
+    assert cli("scenarios", "validate", file, cwd=tmp_path).stdout == f"{file}: 4 scenarios, no problems.\n"
+    played = cli("compare", "oracle", "--scenarios", file, "--out", "run", cwd=tmp_path)
+    assert "5.00" in played.stdout

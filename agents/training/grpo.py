@@ -207,6 +207,7 @@ def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> A
 
     return GRPOConfig(
         output_dir=str(out),
+        trust_remote_code=False,
         learning_rate=settings.policy_lr,
         max_steps=settings.max_steps or -1,
         num_train_epochs=settings.epochs,

@@ -6,6 +6,7 @@ from typing import Any
 
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
+from elicit_gym.cli.contrast import contrast_command
 from elicit_gym.cli.data import data_app
 from elicit_gym.cli.evaluate_yield import evaluate_command
 from elicit_gym.cli.human_eval import human_eval_app
@@ -27,6 +28,7 @@ app = command_group(
 app.command("compare", cls=Command)(compare_command)
 app.command("report", cls=Command)(report_command)
 app.command("rejudge", cls=Command)(rejudge_command)
+app.command("contrast", cls=Command)(contrast_command)
 app.command("noise-floor", cls=Command)(noise_floor_command)
 app.command("play", cls=Command)(play_command)
 app.command("serve", cls=Command)(serve_command)

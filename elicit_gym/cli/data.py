@@ -59,7 +59,7 @@ def stats_command(
     gamma: d.DiscountOption = 0.9,
     max_window_tokens: d.WindowTokensOption = 512,
     tokenizer: d.TokenizerOption = None,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")] = None,
+    as_json: o.JsonOption = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw turn lengths and rewards into this file (.png or .svg).")
     ] = None,

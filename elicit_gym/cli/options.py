@@ -24,6 +24,7 @@ __all__ = [
     "SPLIT",
     "ConcurrencyOption",
     "EnvOption",
+    "JsonOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
@@ -69,6 +70,7 @@ TurnsOption = Annotated[
         help="Let the agent send at most this many messages per episode; the environment's own number by default.",
     ),
 ]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
 

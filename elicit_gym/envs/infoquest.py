@@ -61,6 +61,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     (flags), ``newly_satisfied`` (indexes), ``stuck``, ``left`` (the user has left), ``unscored`` (indexes that the
     judge could not score), ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
 
+    ## Version history
+    v0: not yet released, and subject to change until it is. From the first release on, whatever changes returns raises
+    the number in the id, as in Gymnasium (``docs/versioning.md``).
+
     ## Arguments
     See below. Those that are names, paths, numbers and dictionaries can be given to `gym.make` and survive
     ``env.spec.to_json()``. Live scenarios, simulators, judges and rewards are for this constructor; `gym.make` refuses
@@ -219,7 +223,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         scenario = self.scenarios[index]
         if options and options.get("scenario_id") is not None:
             wanted = options["scenario_id"]
-            if wanted not in self._by_id:
+            if not isinstance(wanted, str) or wanted not in self._by_id:
                 known = ", ".join(list(self._by_id)[:6])
                 raise SettingError(
                     f"Resetting InfoQuest: expected the id of a scenario, got {wanted!r}. Known: {known}, ..."
