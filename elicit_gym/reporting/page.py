@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from elicit_gym.files import write_text
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 
@@ -65,5 +66,6 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
     environment = Environment(loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined)
     environment.filters["estimate"] = format_estimate
     environment.filters["test"] = format_test
-    path.write_bytes(environment.get_template(template).render(values).encode("utf-8", "replace"))
+    text = environment.get_template(template).render(values)
+    write_text(path, text.encode("utf-8", "replace").decode("utf-8"))
     return path

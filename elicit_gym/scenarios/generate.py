@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError
-from elicit_gym.json_files import resume_records
+from elicit_gym.files import write_text
+from elicit_gym.folder_lock import locked_folder
+from elicit_gym.json_files import append_lines, resume_records
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel
 from elicit_gym.scenarios.coherence import coherence_problems
@@ -79,15 +81,20 @@ def generate_scenarios(
     Raises:
         FatalModelError: the model cannot be called.
         BudgetExceeded: the budget is spent; what was made is saved.
-        SettingError: the prompts are off.
+        SettingError: the prompts are off, or another run writes to the folder.
     """
-    folder = Path(out)
     maker = _Maker(FirstStages(Asker(model, seed, prompts), prompts), personas, prompts)
-    folder.mkdir(parents=True, exist_ok=True)
+    with locked_folder(Path(out)):
+        return _generate(maker, draw_triples(personas, count, seed), Path(out), on_done)
+
+
+def _generate(
+    maker: "_Maker", triples: Sequence[tuple[int, int, int]], folder: Path, on_done: Callable[[], None]
+) -> GenerationResult:
     done, openings = _read_done(folder)
     num_rejected = 0
     failure: EpisodeFailure | None = None
-    for row_id, triple in enumerate(draw_triples(personas, count, seed)):
+    for row_id, triple in enumerate(triples):
         if row_id in done:
             on_done()
             continue
@@ -115,8 +122,7 @@ def generate_scenarios(
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
     """Add a row to a file of JSON lines."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(_line(row))
+    append_lines(path, _line(row))
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -129,9 +135,7 @@ def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     whole = set.intersection(*(set(table) for table in tables.values()))
     for name, table in tables.items():
         if set(table) != whole:
-            temporary = folder / f"{name}.tmp"
-            temporary.write_text("".join(_line(table[row_id]) for row_id in sorted(whole)), encoding="utf-8")
-            temporary.replace(folder / name)
+            write_text(folder / name, "".join(_line(table[row_id]) for row_id in sorted(whole)))
     messages = [tables["seed_messages.jsonl"][row_id]["seed_message"] for row_id in sorted(whole)]
     return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
 
