@@ -77,7 +77,7 @@ def problems_of_row(row: object) -> Iterator[str]:
     if is_written_out(row):
         yield from problems_of_facts(row.get("facts"))
         facts = row.get("facts")
-        known = {f.get("id") for f in facts if isinstance(f, Mapping)} if isinstance(facts, list) and facts else None
+        known = _ids_of(facts) if isinstance(facts, list) and facts else None
         yield from problems_of_items(row.get("items"), known)
 
 
@@ -112,7 +112,12 @@ def problems_of_facts(value: object) -> Iterator[str]:
             yield f"'facts' must have {fact_id!r}, got none. Add it."
 
 
-def problems_of_items(value: object, known: set[object] | None, *, examples: bool = True) -> Iterator[str]:
+def _ids_of(facts: Sequence[object]) -> set[str]:
+    found = (fact.get("id") for fact in facts if isinstance(fact, Mapping))
+    return {fact_id for fact_id in found if isinstance(fact_id, str)}
+
+
+def problems_of_items(value: object, known: set[str] | None, *, examples: bool = True) -> Iterator[str]:
     """Yield what is wrong with the items of a row, as parsed from JSON.
 
     Args:
@@ -136,7 +141,8 @@ def problems_of_items(value: object, known: set[object] | None, *, examples: boo
         if not _is_text(item.get("topic")):
             yield f"'items' {i}: 'topic' must be a non-empty string, got {_found(item.get('topic'))}. Fix the line."
         after = item.get("after")
-        if after is not None and known is not None and (after not in known or after in (facts or ())):
+        ids = known is None or (isinstance(after, str) and after in known and after not in (facts or ()))
+        if after is not None and not ids:
             yield f"'items' {i}: 'after' must be another fact of this scenario, got {_found(after)}. Fix the line."
         needed = ("hints", "suggestions", "contrary") if item.get("kind") == "advice" else ("hints",)
         for field in needed if examples else ():
