@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from elicit_gym.errors import FailureSource
+from elicit_gym.strict_json import typed
 from elicit_gym.types import ChatHistory, Message, Usage
 
 __all__ = ["Episode", "EpisodeRecord", "Failure", "Transition", "Turn"]
@@ -173,27 +174,23 @@ class EpisodeRecord:
         """Invert `to_row`.
 
         Raises:
-            KeyError, TypeError, ValueError: the row is not a record.
+            AttributeError, KeyError, TypeError: the row is not a record; a field of another type is named.
         """
-        failure = row.get("failure")
+        turns = typed(list, row["turns"], "turns")
         return cls(
-            policy=row["policy"],
-            env_id=row["env_id"],
-            scenario_id=row["scenario_id"],
-            repeat=int(row["repeat"]),
-            seed=int(row["seed"]),
+            policy=typed(str, row["policy"], "policy"),
+            env_id=typed(str, row["env_id"], "env_id"),
+            scenario_id=typed(str, row["scenario_id"], "scenario_id"),
+            repeat=typed(int, row["repeat"], "repeat"),
+            seed=typed(int, row["seed"], "seed"),
             episode=Episode(
-                opening_message=row["opening_message"],
-                turns=tuple(_turn_from_row(turn) for turn in row["turns"]),
-                terminated=bool(row["terminated"]),
-                truncated=bool(row["truncated"]),
-                left=bool(row["left"]),
+                opening_message=typed(str, row["opening_message"], "opening_message"),
+                turns=tuple([_turn_from_row(turn, i) for i, turn in enumerate(turns)]),
+                terminated=typed(bool, row["terminated"], "terminated"),
+                truncated=typed(bool, row["truncated"], "truncated"),
+                left=typed(bool, row["left"], "left"),
             ),
-            failure=None
-            if failure is None
-            else Failure(
-                source=cast(FailureSource, failure["source"]), message=failure["message"], turn=int(failure["turn"])
-            ),
+            failure=typed(Failure | None, row.get("failure"), "failure"),
         )
 
 
@@ -213,17 +210,42 @@ def _turn_to_row(turn: Turn) -> dict[str, Any]:
     return row
 
 
-def _turn_from_row(row: Mapping[str, Any]) -> Turn:
-    return Turn(
-        action=row["action"],
-        reply=row["reply"],
-        reward=float(row["reward"]),
-        newly_satisfied=tuple(row.get("newly_satisfied", ())),
-        stuck=bool(row.get("stuck", False)),
-        unscored=tuple(row.get("unscored", ())),
-        flags=tuple(row.get("flags", ())),
-        usage=tuple(
-            Usage(seat=s, model=m, calls=c, input_tokens=i, output_tokens=o, cost_usd=d)
-            for s, m, c, i, o, d in row.get("usage", ())
-        ),
+def _turn_from_row(row: Mapping[str, Any], index: int) -> Turn:
+    try:
+        return Turn(
+            action=_text(row["action"], "action"),
+            reply=None if row["reply"] is None else _text(row["reply"], "reply"),
+            reward=row["reward"] if type(row["reward"]) is float else typed(float, row["reward"], "reward"),
+            newly_satisfied=_all_of(int, row.get("newly_satisfied"), "newly_satisfied"),
+            stuck=typed(bool, row.get("stuck", False), "stuck"),
+            unscored=_all_of(int, row.get("unscored"), "unscored"),
+            flags=_all_of(str, row.get("flags"), "flags"),
+            usage=tuple([_usage(spent) for spent in row.get("usage", ())]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise TypeError(f"turns[{index}]: {error}") from error
+
+
+def _text(value: Any, name: str) -> str:
+    return value if type(value) is str else str(typed(str, value, name))
+
+
+def _all_of(kind: type[Any], values: Any, name: str) -> tuple[Any, ...]:
+    """Do what `typed` does for a tuple, fast: files of a million turns are read."""
+    if values is None:
+        return ()
+    for value in typed(list, values, name):
+        typed(kind, value, name)
+    return tuple(values)
+
+
+def _usage(row: Any) -> Usage:
+    seat, model, calls, input_tokens, output_tokens, cost_usd = typed(list, row, "usage")
+    return Usage(
+        seat=typed(str, seat, "usage"),
+        model=typed(str, model, "usage"),
+        calls=typed(int, calls, "usage"),
+        input_tokens=typed(int, input_tokens, "usage"),
+        output_tokens=typed(int, output_tokens, "usage"),
+        cost_usd=None if cost_usd is None else typed(float, cost_usd, "usage"),
     )

@@ -7,7 +7,7 @@
     ├── UnknownNameError (LookupError)    a name that no registry knows; suggests the nearest
     ├── SettingError (ValueError)         an argument, option or file of the user's is invalid
     ├── ManifestMismatchError             two runs differ in what matters; `.differences` says in what
-    ├── StorageError                      a saved run cannot be read
+    ├── StorageError                      saved data cannot be read, or cannot be written as they are
     ├── MissingExtraError (ImportError)   an optional dependency is absent; names the install command
     └── EpisodeFailure                    one episode could not be finished; `.source` says what caused it
         ├── PolicyFailure
@@ -86,7 +86,7 @@ class ManifestMismatchError(ElicitGymError):
 
 
 class StorageError(ElicitGymError):
-    """A saved run cannot be read."""
+    """Saved data cannot be read, or cannot be written as they are."""
 
 
 class MissingExtraError(ElicitGymError, ImportError):

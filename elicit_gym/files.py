@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile, ZipInfo
 
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import SettingError, StorageError
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "RAISE",
     "FileLimits",
     "check_archive",
+    "check_size",
+    "current_limits",
     "decode_text",
     "read_bytes",
     "read_entry",
@@ -24,6 +27,9 @@ __all__ = [
 ]
 
 MEGABYTE = 1_000_000
+LIMIT_VARIABLE = "ELICIT_GYM_MAX_MB"
+RAISE = f"raise the limit (${LIMIT_VARIABLE}) if you trust the file"
+"""What to do about a file that is too large, wherever no option says it."""
 _ALWAYS_READ = 4 * MEGABYTE
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -42,14 +48,16 @@ class FileLimits:
     Attributes:
         total: bytes of a file, and of all that a packed file holds.
         text: bytes of a file that is text alone.
-        entry: bytes of one entry of a packed file, unpacked.
-        line: characters of one line or field.
+        entry: bytes of one entry of a packed file, unpacked, and of one line of JSON lines.
+        records: bytes of a file that is read record by record: JSON lines, built datasets, corpora.
+        line: characters of one line or field of a transcript.
         ratio: how many times larger than packed an archive's contents may be, from some megabytes on.
     """
 
     total: int = 256 * MEGABYTE
     text: int = 32 * MEGABYTE
     entry: int = 16 * MEGABYTE
+    records: int = 8_000 * MEGABYTE
     line: int = 1_000_000
     ratio: int = 100
 
@@ -61,12 +69,34 @@ class FileLimits:
             total=int(scale * cls.total),
             text=int(scale * cls.text),
             entry=int(scale * cls.entry),
+            records=int(scale * cls.records),
             line=max(1, int(scale * cls.line)),
             ratio=max(1, int(scale * cls.ratio)),
         )
 
 
 DEFAULT_LIMITS = FileLimits()
+
+
+def current_limits() -> FileLimits:
+    """Return the limits for files that no option is about: the default, or those of ``$ELICIT_GYM_MAX_MB``.
+
+    Raises:
+        SettingError: the variable is not a positive number.
+    """
+    given = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not given:
+        return DEFAULT_LIMITS
+    try:
+        megabytes = float(given)
+    except ValueError:
+        megabytes = 0.0
+    if not 0 < megabytes < 1e9:
+        raise SettingError(
+            f"Reading ${LIMIT_VARIABLE}: expected a number of megabytes for a text file (32 is the default), got "
+            f"{given[:40]!r}. Correct it, or unset it."
+        )
+    return FileLimits.of_megabytes(megabytes)
 
 
 @contextmanager
@@ -147,6 +177,19 @@ def read_bytes(path: Path, limits: FileLimits = DEFAULT_LIMITS, *, packed: bool 
             f"Reading {path}: expected a file that can be read, got {getattr(error, 'strerror', None) or error}. "
             "Check the path."
         ) from error
+
+
+def check_size(path: Path, file: IO[bytes], limit: int) -> None:
+    """Refuse an open file that is larger than a limit; what has no size, such as a pipe, is limited by its lines.
+
+    Raises:
+        StorageError: it is.
+    """
+    size = os.fstat(file.fileno()).st_size
+    if size > limit:
+        raise StorageError(
+            f"Reading {path}: expected at most {limit / MEGABYTE:.4g} MB, got {size / MEGABYTE:.4g} MB; {RAISE}."
+        )
 
 
 def _what_is_at(path: Path) -> str:

@@ -5,8 +5,9 @@ the reasons), a JSON object with a ``result``, or a bare yes or no as the whole 
 words quoted inside the reasons, "yes and no", "yes (partially)", "I cannot tell", lines that contradict each other.
 """
 
-import json
 import re
+
+from elicit_gym.strict_json import parse_json
 
 __all__ = ["parse_verdict", "parse_verdicts"]
 
@@ -43,7 +44,7 @@ def _json_of(text: str) -> object:
     if candidate[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(candidate)
+        return parse_json(candidate)
     except ValueError:
         return None
 

@@ -6,13 +6,13 @@ script puts into text nodes. It is never markup.
 
 import base64
 import gzip
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
+from elicit_gym.strict_json import json_text
 
 __all__ = ["data_uri", "format_estimate", "format_test", "pack", "write_page"]
 
@@ -45,7 +45,7 @@ def pack(value: Any) -> str:
     Conversations repeat themselves, so that gzip shrinks a thousand of them to a few hundred kilobytes. Half a
     surrogate pair, which no page can hold, becomes a question mark.
     """
-    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    data = json_text(value, ascii_only=False).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
 
 

@@ -8,7 +8,6 @@ References:
     dropped; personas are drawn without replacement as long as there are enough.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel, ChatRequest
 from elicit_gym.scenarios.schema import problems_of_row
 from elicit_gym.seeding import unit_seed
+from elicit_gym.strict_json import json_text, parse_json, typed
 from elicit_gym.text import content_stems
 from elicit_gym.types import Message
 
@@ -142,12 +142,12 @@ def generate_scenarios(
 
 
 def _append(path: Path, row: dict[str, Any]) -> None:
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", errors="surrogatepass") as file:
         file.write(_line(row))
 
 
 def _line(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+    return json_text(row, ascii_only=False) + "\n"
 
 
 def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
@@ -157,15 +157,21 @@ def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     for name, table in tables.items():
         if set(table) != whole:
             temporary = folder / f"{name}.tmp"
-            temporary.write_text("".join(_line(table[row_id]) for row_id in sorted(whole)), encoding="utf-8")
+            kept = "".join(_line(table[row_id]) for row_id in sorted(whole))
+            temporary.write_text(kept, encoding="utf-8", errors="surrogatepass")
             temporary.replace(folder / name)
-    messages = [tables["seed_messages.jsonl"][row_id]["seed_message"] for row_id in sorted(whole)]
+    messages = [tables["seed_messages.jsonl"][row_id].get("seed_message", "") for row_id in sorted(whole)]
     return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
 
 
 def _read_rows(path: Path) -> dict[int, dict[str, Any]]:
     advice = "Remove the line; its row will be made again."
-    return dict(resume_records(path, lambda row: (int(row["id"]), row), what="a generated row", advice=advice))
+    return dict(resume_records(path, _checked_row, what="a generated row", advice=advice))
+
+
+def _checked_row(row: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    typed(str, row.get("seed_message", ""), "seed_message")
+    return typed(int, row["id"], "id"), row
 
 
 class _Maker:
@@ -275,7 +281,7 @@ def _read_setting(text: str) -> dict[str, Any]:
     problem = ""
     for candidate in _candidates(text):
         try:
-            value = json.loads(candidate, strict=False)
+            value = parse_json(candidate, control_characters=True)
         except ValueError as error:
             problem = f"JSON that does not parse ({error})"
             continue

@@ -43,7 +43,7 @@ def load_published(folder: Path) -> list[Scenario]:
     for name in _FILES:
         tables[name] = {}
         for line, row in read_lines(folder / name, problems=problems):
-            if not isinstance(row, dict) or not isinstance(row.get("id"), int):
+            if not isinstance(row, dict) or type(row.get("id")) is not int:
                 problems.append(f"{folder / name}:{line}: 'id' must be an integer, got {row!r:.60}. Fix the line.")
             else:
                 tables[name][row["id"]] = (line, row)
@@ -70,14 +70,14 @@ def load_published(folder: Path) -> list[Scenario]:
 
 
 def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str, Any]:
-    half = setting.get(f"setting{k}")
-    half = half if isinstance(half, dict) else {}
+    half, person = setting.get(f"setting{k}"), seed.get(f"persona{k}")
+    half, person = (value if isinstance(value, dict) else {} for value in (half, person))
     listed = [part.strip() for part in str(traits.get(f"traits{k}", "")).split(",") if part.strip()]
     return {
         **{field: half.get(field) for field in ("description", "goal", "obstacle", "constraints", "solution")},
         "id": f"{row_id}-{k}",
         "opening_message": setting.get("seed_message") or seed.get("seed_message"),
-        "persona": half.get("persona") or (seed.get(f"persona{k}") or {}).get("persona"),
+        "persona": half.get("persona") or person.get("persona"),
         "checklist": half.get("checklist"),
         # A model wrote the traits: where it gave more or fewer than three, the whole text stands for all.
         "traits": listed if len(listed) == 3 else [str(traits.get(f"traits{k}") or "plain style")] * 3,
