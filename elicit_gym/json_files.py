@@ -64,9 +64,10 @@ def read_text(path: Path) -> str:
     Raises:
         StorageError: there is no such file, it is too large, or it is not text in that encoding.
     """
+    limit = current_limits().total
     try:
         with path.open("rb") as file:
-            check_size(path, file, current_limits().total)
+            check_size(path, file, limit)
             data = file.read()
         return data.decode(json.detect_encoding(data), "surrogatepass")
     except OSError as error:
@@ -85,9 +86,10 @@ def read_json(path: Path, what: str) -> Any:
     Raises:
         StorageError: there is none, it is too large, or it is not JSON.
     """
+    limit = current_limits().text
     try:
         with path.open("rb") as file:
-            check_size(path, file, current_limits().text)
+            check_size(path, file, limit)
             data = file.read()
         return parse_json(data.decode(json.detect_encoding(data), "surrogatepass").removeprefix("\ufeff"))
     except OSError as error:

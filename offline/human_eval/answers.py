@@ -126,9 +126,10 @@ def read_answers(files: Sequence[Path], key: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, str]]]:
+    limits = current_limits()
     for path in files:
         try:
-            text = read_bytes(path, current_limits()).decode("utf-8-sig")
+            text = read_bytes(path, limits).decode("utf-8-sig")
             reader = csv.DictReader(io.StringIO(text, newline=""))
             lacking = [column for column in (_WORKER, _ID) if column not in (reader.fieldnames or ())]
             if lacking:
