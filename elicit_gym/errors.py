@@ -13,6 +13,7 @@
         ├── PolicyFailure
         ├── UserSimulatorFailure
         ├── JudgeFailure
+        ├── RewardFailure
         ├── ModelFailure                  a model service failed for good
         │   └── FatalModelError           so will every other call (no key, model or server); ends the run
         └── BudgetExceeded                the run's budget is spent
@@ -35,6 +36,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFailure",
     "PolicyFailure",
+    "RewardFailure",
     "ScenarioError",
     "SettingError",
     "StorageError",
@@ -44,7 +46,7 @@ __all__ = [
     "boundary",
 ]
 
-FailureSource = Literal["policy", "user_simulator", "judge", "model", "budget"]
+FailureSource = Literal["policy", "user_simulator", "judge", "reward", "model", "budget"]
 
 
 class ElicitGymError(Exception):
@@ -119,9 +121,15 @@ class UserSimulatorFailure(EpisodeFailure):
 
 
 class JudgeFailure(EpisodeFailure):
-    """The judge raised."""
+    """The judge raised, or its answer was not a verdict."""
 
     source = "judge"
+
+
+class RewardFailure(EpisodeFailure):
+    """The reward raised, or it was not a finite number."""
+
+    source = "reward"
 
 
 class ModelFailure(EpisodeFailure):
@@ -141,7 +149,8 @@ class BudgetExceeded(EpisodeFailure):
 
 
 _FAILURES: dict[str, type[EpisodeFailure]] = {
-    cls.source: cls for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, BudgetExceeded)
+    cls.source: cls
+    for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, RewardFailure, ModelFailure, BudgetExceeded)
 }
 
 

@@ -14,7 +14,16 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from elicit_gym.errors import StorageError
 
-__all__ = ["MAX_DEPTH", "UnfitJSONError", "bad_number", "from_json", "json_text", "parse_json", "typed"]
+__all__ = [
+    "MAX_DEPTH",
+    "UnfitJSONError",
+    "bad_number",
+    "from_json",
+    "json_text",
+    "parse_json",
+    "typed",
+    "without_bad_numbers",
+]
 
 T = TypeVar("T")
 
@@ -100,6 +109,15 @@ def _bad_numbers(value: Any, where: str) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
             yield from _bad_numbers(inner, f"{where}[{i}]")
+
+
+def without_bad_numbers(value: Any) -> Any:
+    """Return a value of JSON types with null in place of NaN and infinite numbers: for logs of what others count."""
+    if isinstance(value, Mapping):
+        return {key: without_bad_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_bad_numbers(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def json_text(value: Any, *, indent: int | None = None, ascii_only: bool = True, sort_keys: bool = False) -> str:

@@ -7,9 +7,11 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
@@ -21,10 +23,14 @@ from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.policy_folder import base_model_of, read_config
 from elicit_gym.agents.system_prompt import load_system_prompt
-from elicit_gym.errors import ElicitGymError
+from elicit_gym.agents.training.checkpoint import load_training_state
+from elicit_gym.errors import ElicitGymError, boundary
 from elicit_gym.evaluation.saved import load_any_run
+from elicit_gym.judges.parse_verdict import parse_verdicts
 from elicit_gym.llm.cache import ResponseCache
+from elicit_gym.llm.http_transport import HTTPTransport
 from elicit_gym.llm.prompts import load_prompt
+from elicit_gym.llm.transport import TransportError
 from elicit_gym.llm.types import ChatResponse
 from elicit_gym.offline import load_dataset
 from elicit_gym.offline.corpus import Corpus
@@ -32,16 +38,21 @@ from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.evaluation.answers import Answer, AnswerFile, evaluation_manifest
-from elicit_gym.offline.exports import read_published, write_published
+from elicit_gym.offline.exports import _episode_row, from_huggingface, from_minari, read_published, write_published
 from elicit_gym.offline.human_eval.answers import check_workers, read_answers
 from elicit_gym.offline.human_eval.forms import write_batch
 from elicit_gym.offline.human_eval.tasks import make_tasks, read_key, read_samples
+from elicit_gym.offline.importing import import_transcript, write_transcripts
 from elicit_gym.offline.load_corpus import SAMPLE, load_corpus, validate_dialogues
 from elicit_gym.rollout.storage import RunStore, load_run
-from elicit_gym.scenarios.generate import _read_done, read_personas
+from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_done, _read_setting, read_personas
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios, validate_scenarios
+from elicit_gym.types import Message
+from tests.conftest import ROOT
 from tests.mutations import mutate_file
 from tests.offline.human_eval.batches import rows_of, write
+from tests.offline.importing.test_hostile import SAMPLES
+from tests.readers import calls_that_open
 from tests.test_json_files import CHATS
 
 # --- Real files, small ones
@@ -167,6 +178,59 @@ def policy_config(folder: Path) -> None:
     )
 
 
+def whole_policy(folder: Path) -> None:
+    from elicit_gym.agents.policy_folder import save_policy
+    from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+
+    tokenizer = tiny_tokenizer()
+    save_policy(folder / "policy", tiny_model(tokenizer), tokenizer, {"base_model": ""})
+
+
+def adapted_policy(folder: Path) -> None:
+    from peft import LoraConfig, get_peft_model
+
+    from elicit_gym.agents.policy_folder import save_policy
+    from elicit_gym.agents.training.value_head import make_value_head, save_value_head
+    from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    save_policy(folder / "base", model, tokenizer, {"base_model": ""})
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    save_policy(folder / "policy", adapted, tokenizer, {"base_model": str(folder / "base")})
+    save_value_head(make_value_head(32), folder / "policy")
+
+
+def training_state(folder: Path) -> None:
+    import torch
+
+    torch.save({"step": 1, "best": 0.5, "log": {}, "module": {"a": torch.zeros(2)}}, folder / "training_state.pt")
+
+
+def exported_rows(folder: Path) -> None:
+    rows = [_episode_row(episode) for episode in load_dataset("sample/all-v1", reward="reply_length")[:2]]
+    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+
+
+def transcripts(folder: Path) -> None:
+    for kind in (".json", ".jsonl", ".csv", ".vtt", ".txt"):
+        for i, sample in enumerate(SAMPLES[kind][:: 1 if kind == ".json" else 4]):
+            (folder / f"{i}{kind}").write_bytes(sample)
+
+
+def replies(folder: Path) -> None:
+    setting = {
+        field: json.loads(BUNDLED.read_text(encoding="utf-8").splitlines()[0])[field] for field in SETTING_FIELDS
+    }
+    (folder / "setting.json").write_text(json.dumps(setting), encoding="utf-8")
+    (folder / "verdicts.json").write_text(json.dumps({"results": ["Yes", "No", True]}), encoding="utf-8")
+    served = {
+        "choices": [{"message": {"content": "A", "reasoning_content": None}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+    }
+    (folder / "served.json").write_text(json.dumps(served), encoding="utf-8")
+
+
 # --- What reads them
 
 
@@ -252,6 +316,63 @@ def read_policy_config(folder: Path) -> None:
     base_model_of(folder)
 
 
+def read_policy(folder: Path) -> None:
+    policy = load_policy(str(folder / "policy"), max_tokens=2)
+    policy.reset(0)
+    with boundary("policy", "Asking"):  # as rollouts do
+        policy.act((Message(role="user", content="Hi"),))
+
+
+def read_value_head(folder: Path) -> None:
+    from elicit_gym.agents.training.value_head import load_value_head
+
+    load_value_head(folder / "policy")
+
+
+def read_exports(folder: Path) -> None:
+    try:
+        rows = json.loads((folder / "rows.json").read_bytes())
+    except (ValueError, RecursionError):  # a Hugging Face table has rows in any case
+        return
+    for read in (from_huggingface, from_minari):
+        dataset = read(rows if read is from_huggingface else _Minari(rows))
+        list(dataset.transitions())
+        dataset.save(folder / "built.arrow")
+
+
+class _Minari:
+    """What Minari makes of its files, with our rows in the infos."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def iterate_episodes(self) -> Any:
+        for row in self._rows if isinstance(self._rows, list) else [self._rows]:
+            yield SimpleNamespace(infos={"episode": [json.dumps(row).encode()]})
+
+
+def read_transcripts(folder: Path) -> None:
+    known = {sample for samples in SAMPLES.values() for sample in samples}
+    for path in [path for path in sorted(folder.iterdir()) if path.read_bytes() not in known] or [folder / "0.json"]:
+        for speakers in ((), ("X",), ("X", "Y")):
+            with suppress(ElicitGymError):
+                write_transcripts([import_transcript(path, speakers=speakers)], folder / "out" / "o.jsonl")
+
+
+def read_replies(folder: Path) -> None:
+    texts = {
+        name: (folder / f"{name}.json").read_bytes().decode("utf-8", "replace") for name in ("setting", "verdicts")
+    }
+    verdicts, _ = parse_verdicts(texts["verdicts"], 3)
+    assert all(verdict in (True, False, None) for verdict in verdicts)
+    with suppress(ValueError):  # which the pipeline asks again on
+        assert set(_read_setting(texts["setting"])) == set(SETTING_FIELDS)
+    with suppress(ValueError, RecursionError, TransportError):  # the client reads what parses, and tries again
+        served = json.loads((folder / "served.json").read_bytes())
+        transport = HTTPTransport("m", api_base="http://localhost", api_key_env=None, timeout=1)
+        assert isinstance(transport._unpack(served).content, str | None)
+
+
 @dataclass(frozen=True)
 class Reader:
     """A reader of strangers' files.
@@ -295,6 +416,33 @@ READERS: dict[str, Reader] = {
     "response cache": Reader(response_cache, ("c.sqlite",), read_response),
     "entity cache": Reader(entity_cache, ("e.sqlite",), read_entities),
     "prompts": Reader(prompts, ("ask.txt",), read_prompts),
+    "training state": Reader(training_state, ("training_state.pt",), load_training_state, 40),
+    "exported rows": Reader(exported_rows, ("rows.json",), read_exports),
+    "transcripts": Reader(transcripts, tuple(f"{i}.json" for i in range(8)) + ("0.jsonl",), read_transcripts, 40),
+    "replies": Reader(replies, ("setting.json", "verdicts.json", "served.json"), read_replies),
+    "policy": Reader(
+        whole_policy,
+        tuple(
+            f"policy/{n}"
+            for n in (
+                "config.json",
+                "model.safetensors",
+                "tokenizer.json",
+                "tokenizer_config.json",
+                "generation_config.json",
+                "elicit_gym.json",
+            )
+        ),
+        read_policy,
+        40,
+    ),
+    "adapter": Reader(
+        adapted_policy,
+        tuple(f"policy/{n}" for n in ("adapter_config.json", "adapter_model.safetensors", "elicit_gym.json")),
+        read_policy,
+        30,
+    ),
+    "value head": Reader(adapted_policy, ("policy/value_head.safetensors",), read_value_head),
     "policy config": Reader(policy_config, ("elicit_gym.json",), read_policy_config),
 }
 
@@ -342,5 +490,97 @@ def test_mutated_files_are_read_or_refused_in_a_sentence(name: str, originals: C
     refused: list[str] = []
     check()
     assert all(len(sentence) < 3000 for sentence in refused)
-    assert any(refused), "no mutation was noticed"
+    assert any(refused) or name in ("transcripts", "replies"), "no mutation was noticed"
     assert not all(refused), "nothing was read"
+
+
+OWN = "a file of the package's own"
+FRAME = "what the readers are made of"
+OF_THE_HUB = "files of a pinned revision, read by a reader of this table"
+COVERED: dict[str, str] = {
+    "agents.local_model:_check_adapter_config": "adapter",
+    "agents.local_model:_with_adapter": "adapter",
+    "agents.local_model:load_model": "policy",
+    "agents.policy_folder:read_config": "policy config",
+    "agents.system_prompt:load_system_prompt": "prompts",
+    "agents.training.checkpoint:load_training_state": "training state",
+    "agents.training.value_head:load_value_head": "value head",
+    "cli.data:export_command": "tests/offline/test_arrow.py",
+    "cli.evaluate_yield:_token_counter": "policy",
+    "cli.options:ray_backend": "an address that the user types",
+    "files:read_bytes": FRAME,
+    "files:writing": "writes",
+    "json_files:_line": FRAME,
+    "json_files:parse_line": FRAME,
+    "json_files:read_json": FRAME,
+    "json_files:read_lines": FRAME,
+    "json_files:read_records": FRAME,
+    "json_files:read_text": FRAME,
+    "json_files:resume_records": FRAME,
+    "judges.parse_verdict:_json_of": "replies",
+    "key_value:KeyValueStore.__init__": "response cache",
+    "key_value:KeyValueStore._value": "response cache",
+    "llm.cache:ResponseCache.__init__": "response cache",
+    "llm.http_transport:HTTPTransport.send": "replies",
+    "llm.prompts:load_prompt": "prompts",
+    "llm.prompts:read_prompt": "prompts",
+    "llm.weights:_file_sha256": "only hashed",
+    "llm.weights:_folder_of": OF_THE_HUB,
+    "offline.arrow:ArrowEpisodes.__init__": "tests/offline/test_arrow.py",
+    "offline.arrow:ArrowEpisodes._checked_messages": "tests/offline/test_arrow.py",
+    "offline.arrow:ArrowEpisodes._make": "tests/offline/test_arrow.py",
+    "offline.entity_reader:EntityReader.__init__": "entity cache",
+    "offline.evaluation.answers:AnswerFile.__init__": "evaluation",
+    "offline.exports:_episode_from_row": "exported rows",
+    "offline.exports:from_minari": "exported rows",
+    "offline.exports:read_published": "windows",
+    "offline.human_eval.answers:_rows": "ratings",
+    "offline.human_eval.tasks:read_key": "ratings",
+    "offline.human_eval.tasks:read_samples": "samples",
+    "offline.importing.chats:load_and_read": "transcripts",
+    "offline.importing.formats:_read_pdf": "tests/offline/importing/test_hostile.py",
+    "offline.importing.formats:_read_txt": "tests/offline/importing/test_hostile.py",
+    "offline.importing.formats:_text": "transcripts",
+    "offline.importing.formats:read_file": "transcripts",
+    "offline.importing.json_source:_parse": "transcripts",
+    "offline.importing.pdf:_pages": "tests/offline/importing/test_hostile.py",
+    "offline.importing.tables:_parse": "tests/offline/importing/test_hostile.py",
+    "offline.importing.tables:_promise": "tests/offline/importing/test_hostile.py",
+    "offline.importing.word:_main_part": "tests/offline/importing/test_hostile.py",
+    "offline.importing.word:_parts": "tests/offline/importing/test_hostile.py",
+    "offline.importing.word:_xml": "tests/offline/importing/test_hostile.py",
+    "offline.importing.word_tables:_try_lines": "tests/offline/importing/test_hostile.py",
+    "offline.load_corpus:_contents": "corpora",
+    "offline.load_corpus:_rows": "corpora",
+    "offline.load_corpus:_yield_folder": OF_THE_HUB,
+    "offline.load_windows:load_windows": "tests/offline/test_arrow.py",
+    "offline.ner:_load": "a spaCy pipeline that is installed",
+    "offline.ray_entities:entities_on_ray": "an address that the user types",
+    "reporting.page:data_uri": OWN,
+    "rollout.manifest:Manifest.read": "run",
+    "rollout.published_chats:load_published_chats": "published chats",
+    "rollout.ray_backend:RayBackend.__call__": "an address that the user types",
+    "rollout.storage:RunStore.__init__": "resumed run",
+    "rollout.storage:load_run": "run",
+    "scenarios.generate:_read_rows": "generated",
+    "scenarios.generate:_read_setting": "replies",
+    "scenarios.generate:read_personas": "personas",
+    "scenarios.hub:check_sha256": "only hashed",
+    "scenarios.hub:published_folder": OF_THE_HUB,
+    "scenarios.load:_load": "scenarios",
+    "scenarios.published:load_published": "published scenarios",
+    "strict_json:parse_json": FRAME,
+    "understanding.scorer:scorers": OWN,
+    "understanding.vectors:word_vectors": OWN,
+}
+"""Every place that reads, and what attacks it here or elsewhere, or why nothing need."""
+
+
+def test_every_reader_is_attacked() -> None:
+    """Whoever adds a reader adds it to `READERS`, with a maker of small real files, and its place to `COVERED`."""
+    assert set(calls_that_open()) == set(COVERED)
+    reasons = {OWN, FRAME, OF_THE_HUB, "only hashed", "writes", "an address that the user types"}
+    for place, by in COVERED.items():
+        known = by in READERS or by in reasons or (ROOT / by).is_file() or "installed" in by
+        assert known, f"{place}: {by}"
+    assert set(READERS) <= set(COVERED.values())

@@ -17,6 +17,7 @@ from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
+from elicit_gym.strict_json import bad_number, typed
 
 __all__ = ["AWRRun"]
 
@@ -119,10 +120,17 @@ class AWRRun:
         if checkpoint is None:
             return
         state = load_training_state(checkpoint)
-        self.step, self._best, self.log = state["step"], state["best"], state["log"]
-        self._inner.load_state_dict(state["module"], strict=False)
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.scheduler.load_state_dict(state["scheduler"])
+        try:
+            self.step, self._best = typed(int, state["step"], "step"), float(state["best"])
+            self.log = typed(dict, state["log"], "log")
+            self._inner.load_state_dict(state["module"], strict=False)
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.scheduler.load_state_dict(state["scheduler"])
+        except Exception as error:  # torch raises errors of many kinds for states of another shape
+            raise SettingError(
+                f"Resuming from {checkpoint}: expected the state of this training, got another or a damaged one "
+                f"({type(error).__name__}: {str(error)[:200]}). Remove the folder to start from an earlier one."
+            ) from error
 
     def batches(self) -> Iterator[tuple[float, Batch]]:
         """Yield the batches of all steps to come, each with the weight of this process's part in it.
@@ -165,6 +173,11 @@ class AWRRun:
         numbers = torch.stack([*losses, share * weights.mean()]).detach()  # (4,)
         shown = self.accelerator.gather(numbers[None]).mean(dim=0).tolist()
         row = dict(zip(("loss", "policy_loss", "value_loss", "mean_weight"), shown, strict=True))
+        if bad_number(row) is not None:  # in every process, and before anything is saved
+            raise SettingError(
+                f"Training by AWR: expected a finite loss, got {row} at step {self.step}. What was saved before is "
+                "sound; lower the learning rates, or look for returns of another scale."
+            )
         largest = self.accelerator.gather(weights.max()[None] * (share > 0)).max()
         self.log["steps"].append({"step": self.step, **row, "max_weight": float(largest)})
         if self._writer is not None:
@@ -210,7 +223,7 @@ class AWRRun:
         return {
             "step": self.step,
             "nll_per_token": nll / tokens,
-            "perplexity": math.exp(nll / tokens),
+            "perplexity": math.exp(min(nll / tokens, 700.0)),
             "value_mse": squared / count,
         }
 

@@ -175,7 +175,7 @@ def test_every_byte_of_a_file_may_be_another_and_the_interpreter_lives(
     assert 3_000 < size < 12_000
     # In a process of its own: Arrow ends the interpreter where it trusts a wrong offset.
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", ATTACK, str(path), "3"], capture_output=True, text=True, cwd=ROOT, check=False,
+        [sys.executable, "-X", "faulthandler", "-c", ATTACK, str(path), "7"], capture_output=True, text=True, cwd=ROOT, check=False,
         timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

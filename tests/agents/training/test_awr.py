@@ -81,6 +81,16 @@ def test_a_killed_run_resumed_equals_an_unbroken_one(
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[1:], tmp_path, **again)
     latest = latest_checkpoint(tmp_path / "checkpoints")
     assert latest is not None
+    sound = torch.load(latest / "training_state.pt", weights_only=True)
+    others: list[Any] = [
+        {**sound, "step": "5"}, {**sound, "best": [1]}, {**sound, "log": None}, {**sound, "optimizer": {}},
+        {**sound, "module": {"head.weight": torch.zeros(9, 9)}}, {"step": 5}, [sound],
+    ]  # fmt: skip
+    for other in others:
+        torch.save(other, latest / "training_state.pt")
+        with pytest.raises(SettingError, match=r"Resuming from .*step-\d+: expected .* Remove the folder"):
+            train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
+    torch.save(sound, latest / "training_state.pt")
     (latest / "training_state.pt").write_bytes((latest / "training_state.pt").read_bytes()[:500])
     with pytest.raises(SettingError, match="expected a whole training state"):
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
@@ -220,3 +230,12 @@ def test_bf16_accumulation_and_tensorboard(tmp_path: Path) -> None:
     settings = SFTSettings(batch_size=2, gradient_accumulation_steps=2, bf16=True, max_steps=1)
     train_sft(tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "sft", settings=settings, tensorboard=True)
     assert list((tmp_path / "sft").rglob("events*"))
+
+
+def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    torch.nn.init.constant_(model.model.layers[0].mlp.up_proj.weight, math.nan)
+    with pytest.raises(SettingError, match=r"expected a finite loss, got .*nan.* at step 1\. What was saved before"):
+        train_awr(model, tokenizer, WINDOWS[:8], tmp_path, settings=FAST)
+    assert not (tmp_path / "best").exists()
