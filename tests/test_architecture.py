@@ -38,7 +38,7 @@ FLOORS = (
 
 NESTED = ("agents.training", "offline.evaluation", "offline.human_eval")
 
-MOST_ROOMS, MOST_ARROWS = 34, 177
+MOST_ROOMS, MOST_ARROWS = 34, 178
 """As `python -m tests.import_graph` counts. Whoever adds a room raises them, in the commit that says why."""
 
 
@@ -55,12 +55,14 @@ CROSS_CUTTING = {
     "scenarios/test_bundled.py": "the bundled scenarios themselves",
     "test_architecture.py": "the tree",
     "envs/test_long_conversations.py": "nothing is quadratic in the turns of a conversation",
+    "rollout/test_isolated_node.py": "what travels to a machine that sees no file of this one",
     "judges/test_gaming.py": "policies that write for the judge",
     "test_hostile_files.py": "every reader, on mutated files",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",
     "test_readme.py": "the README",
+    "test_remote_code.py": "what models of strangers may not do",
     "test_trust.py": "what saved data may not do",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
@@ -141,3 +143,8 @@ def test_modules_say_what_they_export(path: Path) -> None:
         and isinstance(node.value, ast.List)
     ]
     assert len(names) == 1
+
+
+def test_what_dev_installs_is_imported_and_never_skipped_over() -> None:
+    call = "importor" + "skip"
+    assert [str(path) for path in (ROOT / "tests").rglob("*.py") if call in path.read_text(encoding="utf-8")] == []

@@ -109,7 +109,13 @@ def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCoun
     if tokenizer is not None:
         from transformers import AutoTokenizer
 
-        made = AutoTokenizer.from_pretrained(tokenizer, trust_remote_code=False)
+        try:
+            made = AutoTokenizer.from_pretrained(tokenizer, trust_remote_code=False)
+        except (OSError, ValueError, RuntimeError, ImportError, KeyError, TypeError, AttributeError) as error:
+            raise SettingError(
+                f"Loading the tokenizer {tokenizer!r}: expected a hub id or a folder without code of its own, got "
+                f"{type(error).__name__}: {str(error)[:200]!r}. Check the name."
+            ) from error
         return lambda texts: count_text_tokens(made, texts)
     local = next((policy for policy in policies if isinstance(policy, LocalPolicy)), None)
     if local is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elicit_gym.errors import MissingExtraError
+from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.judges.reading import verdicts_of
 from elicit_gym.llm.weights import weights_sha256
 from elicit_gym.parts import kind_of
@@ -74,9 +74,16 @@ def load_sentence_transformer(model: str) -> Any:
 
     Raises:
         MissingExtraError: the extra ``metrics`` is not installed.
+        SettingError: there is no such model, or it brings code of its own, which is not run.
     """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
-    return SentenceTransformer(model, device="cpu", trust_remote_code=False)
+    try:
+        return SentenceTransformer(model, device="cpu", trust_remote_code=False)
+    except Exception as error:  # whatever is in a folder: half a dozen libraries read it
+        raise SettingError(
+            f"Loading the sentence model {model!r}: expected a hub id or a folder of sentence-transformers without "
+            f"code of its own, got {type(error).__name__}: {str(error)[:200]!r}. Check the name."
+        ) from error

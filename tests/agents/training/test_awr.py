@@ -88,7 +88,7 @@ def test_a_killed_run_resumed_equals_an_unbroken_one(
     ]  # fmt: skip
     for other in others:
         torch.save(other, latest / "training_state.pt")
-        with pytest.raises(SettingError, match=r"Resuming from .*step-\d+: expected .* Remove the folder"):
+        with pytest.raises(SettingError, match=r"(?s)Resuming from .*step-\d+: expected .* Remove the folder"):
             train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
     torch.save(sound, latest / "training_state.pt")
     (latest / "training_state.pt").write_bytes((latest / "training_state.pt").read_bytes()[:500])
@@ -234,8 +234,7 @@ def test_bf16_accumulation_and_tensorboard(tmp_path: Path) -> None:
 
 def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    model = tiny_model(tokenizer)
-    torch.nn.init.constant_(model.model.layers[0].mlp.up_proj.weight, math.nan)
-    with pytest.raises(SettingError, match=r"expected a finite loss, got .*nan.* at step 1\. What was saved before"):
-        train_awr(model, tokenizer, WINDOWS[:8], tmp_path, settings=FAST)
+    settings = replace(FAST, policy_lr=1e30)
+    with pytest.raises(SettingError, match=r"expected a finite loss, got .*(nan|inf).* at step \d\. What was saved"):
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=settings)
     assert not (tmp_path / "best").exists()
