@@ -139,7 +139,7 @@ def import_command(
     ] = 32,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
-    from elicit_gym.files import FileLimits
+    from elicit_gym.file_limits import FileLimits
     from elicit_gym.offline.importing import import_transcripts, transcript_files, write_transcripts
     from elicit_gym.offline.importing.report import print_import_review
 

@@ -6,7 +6,6 @@ script puts into text nodes. It is never markup.
 
 import base64
 import gzip
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from elicit_gym.files import write_text
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
+from elicit_gym.strict_json import json_text
 
 __all__ = ["data_uri", "format_estimate", "format_test", "pack", "write_page"]
 
@@ -46,7 +46,7 @@ def pack(value: Any) -> str:
     Conversations repeat themselves, so that gzip shrinks a thousand of them to a few hundred kilobytes. Half a
     surrogate pair, which no page can hold, becomes a question mark.
     """
-    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    data = json_text(value, ascii_only=False).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
 
 
