@@ -35,6 +35,8 @@ _OUTSIDE_QUOTES = r"(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)"
 _QUOTES = "\"'“”„‟«»`"
 _LOOKS_LIKE_JSON = re.compile(r"[{\[]\s*(?:[\"'{\[]|//)")
 _MOST_STARTS = 40
+LONGEST_ENTRY = 2_000
+"""Characters of a line up to which emphasis is taken off and commas part it: the time grows with the square."""
 
 UNPARSED = "JSON that does not parse (quotation marks and commas are wrong, or it ends early)"
 
@@ -46,7 +48,8 @@ def _plain_quotes(text: str) -> str:
 def _bare(text: str) -> str:
     """Return a text without bullet, label, emphasis and the quotation marks around it."""
     text = _BULLET.sub("", text.strip(), count=1)
-    text = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
+    if len(text) <= LONGEST_ENTRY:
+        text = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
     text = _LABEL.sub("", text.strip(), count=1).strip()
     if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
         text = text[1:-1].strip()
@@ -114,7 +117,7 @@ def read_list(text: str) -> list[str]:
     line = _LABEL.sub("", _plain_quotes(lines[0]) if lines else "", count=1)
     if len(_INLINE.findall(line)) > 1:
         return _without_blanks(part.strip(" ,;") for part in _INLINE.split(line))
-    for mark in (";", ","):
+    for mark in (";", ",") if len(line) <= LONGEST_ENTRY else ():
         parts = re.split(mark + _OUTSIDE_QUOTES, line)
         if len(parts) > 1:
             return _without_blanks(re.sub(r"^\s*and\s+", "", part) for part in parts)
