@@ -15,9 +15,15 @@ from elicit_gym.strict_json import json_text, parse_json, typed
 from elicit_gym.types import Message, Role
 
 __all__ = [
-    "from_huggingface", "from_minari", "read_published", "to_huggingface", "to_minari", "write_huggingface",
+    "check_minari_id",
+    "from_huggingface",
+    "from_minari",
+    "read_published",
+    "to_huggingface",
+    "to_minari",
+    "write_huggingface",
     "write_published",
-]  # fmt: skip
+]
 
 
 def write_published(
@@ -161,6 +167,30 @@ def _minari() -> Any:
     return minari
 
 
+def check_minari_id(dataset_id: str) -> None:
+    """Check that a Minari dataset of this id can be made, before the work whose result it is to hold.
+
+    Raises:
+        MissingExtraError: the extra ``minari`` is not installed.
+        SettingError: it is no id of Minari's, or there is such a dataset already.
+    """
+    minari = _minari()
+    from minari.dataset.minari_dataset import parse_dataset_id
+
+    try:
+        parse_dataset_id(dataset_id)
+    except (ValueError, TypeError) as error:
+        raise SettingError(
+            "Exporting to Minari: expected an id such as 'yield/oral-history-v0' (a name of letters, digits, - and _, "
+            f"with a version; a namespace in front has two letters or more), got {dataset_id!r}. Choose another --out."
+        ) from error
+    if dataset_id in minari.list_local_datasets():
+        raise SettingError(
+            f"Exporting to Minari: expected a new id, got {dataset_id!r}, which is there already. Choose another name "
+            f"or version, or delete it (minari delete {dataset_id})."
+        )
+
+
 def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None = 5) -> Any:
     """Create a Minari dataset.
 
@@ -177,8 +207,9 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
         The `minari.MinariDataset`.
 
     Raises:
-        SettingError: there is nothing to export.
+        SettingError: there is nothing to export, or the id is none; see `check_minari_id`.
     """
+    check_minari_id(dataset_id)
     minari = _minari()
     import numpy as np
     from gymnasium import spaces

@@ -237,7 +237,9 @@ def export_command(
     from elicit_gym.offline.load_windows import window_rules
 
     inputs = [source for source in (path, Path(dataset)) if source is not None and source.exists()]
-    if to != "minari":
+    if to == "minari":
+        exports.check_minari_id(out.as_posix())
+    else:
         check_output(out, inputs)
     rules = window_rules(tokenizer, max_window_tokens)
     if path is None and Path(dataset).is_file():
