@@ -58,6 +58,7 @@ CROSS_CUTTING = {
     "envs/test_long_conversations.py": "nothing is quadratic in the turns of a conversation",
     "rollout/test_isolated_node.py": "what travels to a machine that sees no file of this one",
     "judges/test_gaming.py": "policies that write for the judge",
+    "test_differences.py": "the record of deliberate differences in docs/differences.md",
     "test_hostile_files.py": "every reader, on mutated files",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
