@@ -94,7 +94,7 @@ class Corpus(Sequence[Dialogue]):
         chosen: dict[str, str] = {}
         for domain in sorted({dialogue.domain for dialogue in self._dialogues}):
             ids = sorted({d.dialogue_id for d in self._dialogues if d.domain == domain and d.dialogue_id not in chosen})
-            Random(f"{seed}/{domain}").shuffle(ids)
+            Random(f"{seed}/{domain}".encode("utf-8", "surrogatepass")).shuffle(ids)
             num_dev = max(1, round(SPLITS["dev"] * len(ids))) if len(ids) >= 3 else 0
             num_test = max(1, round(SPLITS["test"] * len(ids))) if len(ids) >= 3 else 0
             for i, dialogue_id in enumerate(ids):
@@ -113,7 +113,7 @@ class Corpus(Sequence[Dialogue]):
         dialogues = []
         for dialogue in self._dialogues:
             utterances = [turn.utterance for turn in dialogue.turns]
-            Random(f"{seed}/{dialogue.dialogue_id}").shuffle(utterances)
+            Random(f"{seed}/{dialogue.dialogue_id}".encode("utf-8", "surrogatepass")).shuffle(utterances)
             turns = tuple(replace(t, utterance=u) for t, u in zip(dialogue.turns, utterances, strict=True))
             dialogues.append(replace(dialogue, turns=turns))
         return Corpus(dialogues, f"{self.name}, shuffled")

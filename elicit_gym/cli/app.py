@@ -1,6 +1,7 @@
 """The root of the command line: the groups of commands under one name, and what a user's mistake looks like."""
 
-import sys
+import warnings
+from typing import Any
 
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
@@ -12,6 +13,7 @@ from elicit_gym.cli.scenarios import scenarios_app
 from elicit_gym.cli.serve import serve_command
 from elicit_gym.cli.train import train_app
 from elicit_gym.errors import ElicitGymError
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["app", "main"]
 
@@ -35,8 +37,20 @@ app.add_typer(human_eval_app, name="human-eval")
 
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
+    usual, warnings.showwarning = warnings.showwarning, _show_warning
     try:
         app()
     except ElicitGymError as error:
-        sys.stderr.write(f"elicit-gym: {error}\n".encode("utf-8", "replace").decode("utf-8"))
+        echo(f"elicit-gym: {error}", err=True)
         raise SystemExit(2) from None
+    finally:
+        warnings.showwarning = usual
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Show what our own code warns of as a sentence, and others' warnings as usual; both may quote a file's text."""
+    ours = type(message).__module__.startswith("elicit_gym.")
+    usual = warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n")
+    echo(f"elicit-gym: {message}" if ours else usual, err=True)

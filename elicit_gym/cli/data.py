@@ -10,6 +10,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["data_app"]
 
@@ -24,7 +25,7 @@ def list_command() -> None:
     from elicit_gym.offline.load_dataset import list_datasets
 
     for dataset_id in list_datasets():
-        typer.echo(dataset_id)
+        echo(dataset_id)
 
 
 @data_app.command("validate", cls=Command)
@@ -35,7 +36,7 @@ def validate_command(
     from elicit_gym.offline.load_corpus import read_dialogues, validate_dialogues
 
     o.report_problems(validate_dialogues(path))
-    typer.echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
+    echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
 
 
 @data_app.command("stats", cls=Command)
@@ -175,7 +176,7 @@ def build_command(
         read_entities_first(made, loaded, published=published, progress=True)
         chosen = {"split": split, "domain": domain, "commercial": commercial}
         build_dataset(loaded, made, out, gamma=gamma, published=published, chosen=chosen)
-    typer.echo(f"{out}: {len(loaded)} episodes.")
+    echo(f"{out}: {len(loaded)} episodes.")
 
 
 @data_app.command("export", cls=Command)
@@ -209,11 +210,11 @@ def export_command(
     if to in ("experimental", "finetuning"):
         counts: Counter[str] = Counter()
         written = exports.write_published(loaded.windows(None, counts), out, experimental=to == "experimental")
-        typer.echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
+        echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
     elif to == "huggingface":
         table = exports.to_huggingface(loaded)
         table.to_parquet(out) if out.suffix == ".parquet" else table.save_to_disk(out)
-        typer.echo(f"{out}: {len(table)} episodes.")
+        echo(f"{out}: {len(table)} episodes.")
     else:
         made = exports.to_minari(loaded, out.as_posix())
-        typer.echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")
+        echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")

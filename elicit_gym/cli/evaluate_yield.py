@@ -10,6 +10,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 
 if TYPE_CHECKING:
     from elicit_gym.offline.evaluation.estimates import TokenCounter
@@ -96,7 +97,7 @@ def evaluate_command(
         )  # fmt: skip
     print_yield_evaluation(result)
     if out is not None:
-        typer.echo(f"\nReport: {write_yield_report(result, out, manifest)}")
+        echo(f"\nReport: {write_yield_report(result, out, manifest)}")
 
 
 def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCounter":

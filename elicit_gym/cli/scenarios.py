@@ -8,6 +8,7 @@ import typer
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["scenarios_app"]
 
@@ -22,7 +23,7 @@ def validate_command(
     from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
     o.report_problems(validate_scenarios(path))
-    typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
+    echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
 @scenarios_app.command("stats", cls=Command)
@@ -76,6 +77,6 @@ def generate_command(
         result = generate_scenarios(
             chat, people, out, count=count, seed=seed, prompts=str(prompts) if prompts else None, on_done=advance
         )
-    typer.echo(f"{result.folder}: {result.num_made} opening messages, {2 * result.num_made} scenarios.")
+    echo(f"{result.folder}: {result.num_made} opening messages, {2 * result.num_made} scenarios.")
     if result.num_rejected:
-        typer.echo(f"{result.num_rejected} rejected, with reasons in {result.folder / 'rejected.jsonl'}.", err=True)
+        echo(f"{result.num_rejected} rejected, with reasons in {result.folder / 'rejected.jsonl'}.", err=True)

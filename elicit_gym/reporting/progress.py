@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from elicit_gym.reporting.terminal import printable
+
 __all__ = ["Advance", "progress_bar"]
 
 
@@ -46,9 +48,9 @@ def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> 
             return Text(f"{task.speed:,.1f}/s" if task.speed else "-/s", style="progress.data.speed")
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
         TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(description, total=total, completed=done)
+        task = progress.add_task(printable(description), total=total, completed=done)
         yield lambda: progress.advance(task)
