@@ -37,8 +37,9 @@ class LLMJudge:
     ``mode="checklist"`` one call answers all pending items. A reply without a clear verdict is asked for again; after
     that the item is unscored, with the reason and the raw reply: never a silent "no".
 
-    The judged text stands between marks that are derived from the whole request by a hash, so that a message cannot
-    know the mark that would close its fence; marks that occur in the text are stepped over.
+    Whatever others wrote, the scenario's questions included, stands between marks that are derived from the whole
+    request by a hash, so that a message cannot know the mark that would close its fence; marks that occur in the text
+    are stepped over.
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
@@ -133,7 +134,8 @@ class LLMJudge:
 
     def _chat(self, request: JudgeRequest, items: tuple[int, ...], attempt: int) -> ChatRequest:
         scenario = request.scenario
-        questions = [scenario.checklist[item].question for item in items]
+        # One line each: a question of several lines could look like several questions.
+        questions = [" ".join(scenario.checklist[item].question.split()) for item in items]
         context = hidden_context(scenario)
         text = self._prompt.fill(
             fence=_fence(context, request.user_message, request.assistant_message, *questions),
