@@ -1,5 +1,6 @@
 """A Hugging Face causal language model with its tokenizer and adapter, from the hub or a folder."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,14 @@ from typing import Any
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.offline.model_input import end_token_id
 
-__all__ = ["load_model", "loaded_sha256"]
+__all__ = ["adapter_sha256", "best_device", "load_model", "loaded_sha256"]
+
+
+def best_device() -> str:
+    """Return the best device that this machine has: ``cuda`` or ``cpu``."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_model(
@@ -17,6 +25,7 @@ def load_model(
     dtype: str = "auto",
     device: str | None = None,
     load_in_8bit: bool = False,
+    trainable: bool = False,
 ) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer.
 
@@ -26,6 +35,7 @@ def load_model(
         dtype: ``auto``, ``float32``, ``bfloat16`` or ``float16``.
         device: ``cpu``, ``cuda``, ...; the best available one by default.
         load_in_8bit: whether to quantize the weights (LLM.int8), where bitsandbytes runs.
+        trainable: whether the adapter is loaded to be trained on.
 
     Returns:
         The model, in evaluation mode, and the tokenizer, which pads on the left.
@@ -38,7 +48,6 @@ def load_model(
         Dettmers et al. (2022), "LLM.int8()".
     """
     try:
-        import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("Loading a local model", "train") from error
@@ -55,21 +64,31 @@ def load_model(
             f"got {type(error).__name__}: {str(error)[:300]} Check the name."
         ) from error
     if adapter is not None:
-        network = _with_adapter(network, Path(adapter))
+        network = _with_adapter(network, Path(adapter), trainable)
     tokenizer.padding_side = "left"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token_id = end_token_id(tokenizer)
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     moved: Any = network
-    return (moved if load_in_8bit else moved.to(where)).eval(), tokenizer
+    return (moved if load_in_8bit else moved.to(device or best_device())).eval(), tokenizer
 
 
 def loaded_sha256(network: Any) -> str:
     """Return a hash over the weights of a model in memory, adapter included."""
+    return _sha256(network.state_dict())
+
+
+def adapter_sha256(network: Any) -> str | None:
+    """Return a hash over the weights of a model's adapter; None where it has none."""
+    from peft import PeftModel, get_peft_model_state_dict
+
+    return _sha256(get_peft_model_state_dict(network)) if isinstance(network, PeftModel) else None
+
+
+def _sha256(weights: Mapping[str, Any]) -> str:
     import torch
 
     digest = sha256()
-    for name, tensor in sorted(network.state_dict().items()):
+    for name, tensor in sorted(weights.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     return digest.hexdigest()
@@ -85,7 +104,7 @@ def _eight_bit() -> Any:
     return BitsAndBytesConfig(load_in_8bit=True)  # type: ignore[no-untyped-call]
 
 
-def _with_adapter(network: Any, adapter: Path) -> Any:
+def _with_adapter(network: Any, adapter: Path, trainable: bool) -> Any:
     from peft import PeftModel
 
     if not (adapter / "adapter_model.safetensors").is_file():
@@ -93,7 +112,7 @@ def _with_adapter(network: Any, adapter: Path) -> Any:
             f"Loading the adapter {adapter}: expected adapter_model.safetensors, got none. Check the path."
         )
     try:
-        return PeftModel.from_pretrained(network, str(adapter))
+        return PeftModel.from_pretrained(network, str(adapter), is_trainable=trainable)
     except (RuntimeError, ValueError, OSError) as error:
         raise SettingError(
             f"Loading the adapter {adapter}: expected one made for {network.config.name_or_path!r}, got one that does "

@@ -1,12 +1,13 @@
 """A Hugging Face causal language model as a policy: batched acting and scoring."""
 
+import copy
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.batch import collate
-from elicit_gym.agents.local_model import load_model, loaded_sha256
+from elicit_gym.agents.local_model import best_device, load_model, loaded_sha256
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
 from elicit_gym.errors import SettingError
@@ -81,6 +82,16 @@ class LocalPolicy:
         self._thinking = thinking
         self._seed = 0
         self._checked = False
+        self._device = device
+
+    def __getstate__(self) -> dict[str, Any]:
+        # It travels on the CPU: the other machine may have no such device, and moves it to its own.
+        on_cpu = self.model if self.model.device.type == "cpu" else copy.deepcopy(self.model).cpu()
+        return {**self.__dict__, "model": on_cpu}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.model = self.model.to(self._device or best_device())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalPolicy":
         # Workers share the model; each has its own seed only.

@@ -10,7 +10,16 @@ from typing import Any
 from elicit_gym.errors import SettingError
 from elicit_gym.json_files import write_json
 
-__all__ = ["CONFIG", "BaseModelWarning", "base_model_of", "read_config", "save_policy"]
+__all__ = [
+    "CONFIG",
+    "BaseModelWarning",
+    "base_model_of",
+    "base_name",
+    "is_policy_folder",
+    "policy_name",
+    "read_config",
+    "save_policy",
+]
 
 CONFIG = "elicit_gym.json"
 _HUB_ID = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
@@ -30,6 +39,23 @@ def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]
     write_json(temporary / CONFIG, config)
     shutil.rmtree(folder, ignore_errors=True)
     temporary.replace(folder)
+
+
+def is_policy_folder(folder: str | Path) -> bool:
+    """Say whether a folder holds a trained policy."""
+    return (Path(folder) / CONFIG).is_file()
+
+
+def policy_name(folder: str | Path) -> str:
+    """Return the name of a trained policy: its folder's, or that of the training whose ``best`` it is."""
+    place = Path(folder).resolve()
+    return place.parent.name if place.name == "best" and place.parent.name else place.name
+
+
+def base_name(model: Any) -> str:
+    """Return what a loaded model was loaded from: an id on the hub, or a folder, which is found from anywhere."""
+    name = str(getattr(model.config, "_name_or_path", ""))
+    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
 
 
 def read_config(folder: Path) -> dict[str, Any]:

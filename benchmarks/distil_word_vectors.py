@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.types import Scenario
-from elicit_gym.understanding.clauses import words_of
+from elicit_gym.understanding.plain_text import words_of
 from elicit_gym.understanding.vectors import DIMENSIONS, pieces_of
 
 TARGET = Path(__file__).parent.parent / "elicit_gym" / "understanding" / "vectors.npz"

@@ -15,6 +15,7 @@
         ├── JudgeFailure
         ├── ModelFailure                  a model service failed for good
         │   └── FatalModelError           so will every other call (no key, model or server); ends the run
+        ├── WorkerFailure                 the process or machine that made it died of it, again and again
         └── BudgetExceeded                the run's budget is spent
 
 Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
@@ -22,7 +23,7 @@ Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>).
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 __all__ = [
     "BudgetExceeded",
@@ -35,19 +36,35 @@ __all__ = [
     "MissingExtraError",
     "ModelFailure",
     "PolicyFailure",
+    "PortableError",
     "ScenarioError",
     "SettingError",
     "StorageError",
     "UnknownNameError",
     "UserSimulatorFailure",
+    "WorkerFailure",
     "attributed",
     "boundary",
 ]
 
-FailureSource = Literal["policy", "user_simulator", "judge", "model", "budget"]
+FailureSource = Literal["policy", "user_simulator", "judge", "model", "worker", "budget"]
 
 
-class ElicitGymError(Exception):
+class PortableError(Exception):
+    """An error that travels between processes as it is, whatever it is made from."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with the finished message, which is not what every class takes.
+        return _rebuilt, (type(self), self.args, dict(self.__dict__))
+
+
+def _rebuilt(kind: type[PortableError], args: tuple[Any, ...], attributes: dict[str, Any]) -> PortableError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
+
+class ElicitGymError(PortableError):
     """Base of every error that this package raises on purpose."""
 
 
@@ -134,6 +151,12 @@ class FatalModelError(ModelFailure):
     """No call of this run can succeed: the key, the model's name or the server is wrong. Ends the run."""
 
 
+class WorkerFailure(EpisodeFailure):
+    """The process or the machine that made the episode died of it each time that it was tried."""
+
+    source = "worker"
+
+
 class BudgetExceeded(EpisodeFailure):
     """The run's budget of money or tokens is spent."""
 
@@ -141,7 +164,8 @@ class BudgetExceeded(EpisodeFailure):
 
 
 _FAILURES: dict[str, type[EpisodeFailure]] = {
-    cls.source: cls for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, BudgetExceeded)
+    cls.source: cls
+    for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, WorkerFailure, BudgetExceeded)
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
+from elicit_gym.envs.arguments import as_seed
 from elicit_gym.envs.stepping import check_action
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.dataset import OfflineDataset
@@ -126,9 +127,9 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
         """Start walking through a dialogue.
 
         Raises:
-            SettingError: there is no such dialogue.
+            SettingError: the seed is invalid, or there is no such dialogue.
         """
-        super().reset(seed=seed)
+        super().reset(seed=as_seed("Resetting YieldReplay", seed))
         self._episode = self._walkable[int(self.np_random.integers(len(self._walkable)))]
         wanted = (options or {}).get("episode_id")
         if wanted is not None:

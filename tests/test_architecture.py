@@ -55,6 +55,7 @@ CROSS_CUTTING = {
     "scenarios/test_bundled.py": "the bundled scenarios themselves",
     "test_architecture.py": "the tree",
     "envs/test_long_conversations.py": "nothing is quadratic in the turns of a conversation",
+    "rollout/test_isolated_node.py": "what travels to a machine that sees no file of this one",
     "judges/test_gaming.py": "policies that write for the judge",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
@@ -142,3 +143,8 @@ def test_modules_say_what_they_export(path: Path) -> None:
         and isinstance(node.value, ast.List)
     ]
     assert len(names) == 1
+
+
+def test_what_dev_installs_is_imported_and_never_skipped_over() -> None:
+    call = "importor" + "skip"
+    assert [str(path) for path in (ROOT / "tests").rglob("*.py") if call in path.read_text(encoding="utf-8")] == []

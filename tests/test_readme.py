@@ -13,6 +13,7 @@ from elicit_gym.statistics.estimates import Estimate
 from tests.conftest import ROOT
 
 PILOT_COLUMNS = (("perplexity", 1), ("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
+CLUSTERS = ("7", "10", "20", "40")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
 
@@ -47,6 +48,7 @@ def test_numbers_are_read_from_the_results() -> None:
     training = results["train_throughput"]
     pilot, evaluation = results["yield_pilot"], results["evaluation_throughput"]
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
+    coverage = results["interval_coverage"]
     scored = evaluation["perplexity"]
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
@@ -75,6 +77,11 @@ def test_numbers_are_read_from_the_results() -> None:
             f"{row['value']:.2f}× [{row['low']:.2f}, {row['high']:.2f}]"
             for row in pilot["differences"]
             if (row["first"], row["metric"]) == ("base", "perplexity_ratio") and row["second"] in ("SFT", "AWR")
+        ),
+        f"{len(coverage['required'])} populations",
+        *(
+            " / ".join("{:.3f}–{:.3f}".format(*coverage["least_and_most_where_required"][k][m]) for k in CLUSTERS)
+            for m in ("package", "percentile")
         ),
         f"{grpo['conversations_a_step']} conversations | {grpo['seconds_a_step']} |",
         f"| {peers['steps_per_second']['elicit_gym']:,} / ",

@@ -32,7 +32,8 @@ def train_awr(
     only. Weights are normalised to mean 1 over the whole batch of all processes.
 
     Args:
-        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        model: a Hugging Face causal language model. An adapter is put on it unless ``lora_r`` is 0 or it has one, which
+            is then trained on.
         tokenizer: a tokenizer with a chat template and an end token.
         train: the windows to train on, with returns-to-go.
         out: the folder for ``best`` (the policy with the lowest dev loss, or the last one without dev windows),

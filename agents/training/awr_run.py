@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.batch import Batch, collate
-from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.checkpoint import latest_checkpoint, load_training_state, write_checkpoint
 from elicit_gym.agents.training.data import encode_windows, iterate, length_grouped
 from elicit_gym.agents.training.manifest import Method, keep_manifest, training_manifest
@@ -93,7 +93,7 @@ class AWRRun:
         self.step, self._best = 0, math.inf
         returns = {"mean": self._mean, "std": self._std}
         self.log: dict[str, Any] = {"steps": [], "evaluations": [], "returns": returns}
-        base = getattr(self._inner.policy.config, "_name_or_path", "")
+        base = base_name(model)
         self._saved = {"method": method, "settings": asdict(settings), "returns": returns, "base_model": base}
         self._writer = _tensorboard(out) if tensorboard and self.accelerator.is_main_process else None
 
@@ -242,7 +242,7 @@ def _scale(returns: Sequence[float], settings: AWRSettings) -> tuple[float, floa
 
 
 def _with_lora(model: Any, settings: AWRSettings) -> Any:
-    adapter = lora_config(settings)
+    adapter = lora_config(model, settings)
     if adapter is None:
         return model
     from peft import get_peft_model

@@ -166,11 +166,14 @@ class GRPOSettings(TrainingSettings):
             )
 
 
-def lora_config(settings: TrainingSettings) -> Any:
-    """Return PEFT's config of the adapter, or None where the whole model is trained."""
-    from peft import LoraConfig
+def lora_config(model: Any, settings: TrainingSettings) -> Any:
+    """Return PEFT's config of the adapter to put on a model; None where the whole model is trained.
 
-    if not settings.lora_r:
+    A model that comes with an adapter keeps it: PEFT would put a second one over it and train that from zero.
+    """
+    from peft import LoraConfig, PeftModel
+
+    if not settings.lora_r or isinstance(model, PeftModel):
         return None
     return LoraConfig(
         r=settings.lora_r,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.data import encode_windows
 from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import SFTSettings, lora_config, set_checkpointing, trains_on_cpu
@@ -34,7 +34,8 @@ def train_sft(
     acting and scoring see, whatever the chat template is; TRL does the rest.
 
     Args:
-        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        model: a Hugging Face causal language model. An adapter is put on it unless ``lora_r`` is 0 or it has one, which
+            is then trained on.
         tokenizer: a tokenizer with a chat template and an end token.
         train: the windows to train on.
         out: the folder for ``best`` (the policy with the lowest dev loss, or the last one without dev windows), TRL's
@@ -84,7 +85,7 @@ def train_sft(
         eval_dataset=rows(dev) if dev else None,
         processing_class=tokenizer,
         data_collator=_causal_collator(tokenizer.pad_token_id or 0),
-        peft_config=lora_config(settings),
+        peft_config=lora_config(model, settings),
     )
     keep_manifest(manifest, out, resume=resume, write=trainer.is_world_process_zero())
     checkpoints = list((out / "trl").glob("checkpoint-*"))
@@ -94,7 +95,7 @@ def train_sft(
         saved = {
             "method": "sft",
             "settings": asdict(settings),
-            "base_model": getattr(model.config, "_name_or_path", ""),
+            "base_model": base_name(model),
         }
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
         write_json(out / "log.json", log)

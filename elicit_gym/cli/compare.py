@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
@@ -68,9 +69,12 @@ def compare_command(
     cache_mode: m.CacheModeOption = "read-write",
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
-    backend: o.BackendOption = "local",
-    address: o.AddressOption = None,
-    gpus_per_actor: o.GpusOption = 0.0,
+    backend: c.BackendOption = "local",
+    address: c.AddressOption = None,
+    num_actors: c.NumActorsOption = None,
+    gpus_per_actor: c.GpusOption = 0.0,
+    send_variable: c.SendOption = None,
+    working_dir: c.WorkingDirOption = None,
 ) -> None:
     """Compare policies head to head and write a report; without names, all baselines are compared."""
     from elicit_gym.agents import load_policy
@@ -94,7 +98,17 @@ def compare_command(
     folder = o.next_folder(out)
     manners: tuple[str | None, ...] = tuple(dict.fromkeys(manner or ())) or (None,)
     budget = budget_usd is not None or budget_tokens is not None
-    spread = o.ray_backend(backend, address, gpus_per_actor, cache=cache, cache_mode=cache_mode, budget=budget)
+    spread = c.ray_backend(
+        backend,
+        address,
+        gpus_per_actor,
+        num_actors=num_actors,
+        send=send_variable,
+        working_dir=working_dir,
+        cache=cache,
+        cache_mode=cache_mode,
+        budget=budget,
+    )
     with (
         o.stoppable(f"What was finished is saved; go on with: --resume --out {folder}"),
         o.models(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
@@ -161,13 +162,13 @@ def build_command(
     processes: d.ProcessesOption = 1,
     published: d.PublishedOption = False,
     gamma: d.DiscountOption = 0.9,
-    backend: o.BackendOption = "local",
-    address: o.AddressOption = None,
+    backend: c.BackendOption = "local",
+    address: c.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
     from elicit_gym.offline.annotate import build_dataset, choose_dialogues, make_reward, read_entities_first
 
-    on_ray = o.check_backend(backend, address)
+    on_ray = c.check_backend(backend, address)
     loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
     with o.stoppable("Entities read so far are in the cache, if one was named; run the command again to go on."):
         made = make_reward(

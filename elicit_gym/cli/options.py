@@ -16,54 +16,29 @@ from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.registry import REGISTRIES
 from elicit_gym.reporting.terminal import echo
+from elicit_gym.rollout.interrupts import Killed
 from elicit_gym.rollout.units import environment_defaults
-from elicit_gym.rollout.workers import Killed
 
 __all__ = [
     "SCENARIOS",
     "SPLIT",
-    "AddressOption",
-    "BackendOption",
     "ConcurrencyOption",
     "EnvOption",
-    "GpusOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
     "SeedOption",
     "SplitOption",
     "TurnsOption",
-    "check_backend",
     "env_kwargs",
     "models",
     "next_folder",
     "out_option",
-    "ray_backend",
     "report_problems",
     "seat_kwargs",
     "stoppable",
 ]
 
-_CLUSTER = "Cluster"
-
-BackendOption = Annotated[
-    Literal["local", "ray"],
-    typer.Option("--backend", help="Run on this machine or on a Ray cluster.", rich_help_panel=_CLUSTER),
-]
-AddressOption = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        help="Connect to the Ray cluster at this address, or at 'auto' to this machine's; without it, one is started.",
-        rich_help_panel=_CLUSTER,
-    ),
-]
-GpusOption = Annotated[
-    float,
-    typer.Option(
-        "--gpus-per-actor", min=0, help="Reserve this many GPUs for each Ray actor.", rich_help_panel=_CLUSTER
-    ),
-]
 EnvOption = Annotated[str, typer.Option("--env", help="Play in the environment with this id.")]
 SCENARIOS = typer.Option(
     "--scenarios",
@@ -77,7 +52,12 @@ RepeatsOption = Annotated[int, typer.Option("--repeats", min=1, help="Play this 
 ConcurrencyOption = Annotated[
     int,
     typer.Option(
-        "--concurrency", min=1, help="Keep this many episodes under way at once; the results do not depend on it."
+        "--concurrency",
+        min=1,
+        help=(
+            "Keep this many episodes under way at once, on a cluster over all actors together and at least one each; "
+            "the results do not depend on it."
+        ),
     ),
 ]
 TurnsOption = Annotated[
@@ -193,46 +173,6 @@ def models(
     finally:
         if store is not None:
             store.close()
-
-
-def check_backend(name: Literal["local", "ray"], address: str | None) -> bool:
-    """Say whether a backend is Ray.
-
-    Raises:
-        SettingError: there is an address, but no cluster.
-    """
-    if name == "local" and address is not None:
-        raise SettingError("Spreading work: expected --backend ray beside --address, got local. Add it.")
-    return name == "ray"
-
-
-def ray_backend(
-    name: Literal["local", "ray"],
-    address: str | None,
-    gpus_per_actor: float,
-    *,
-    cache: Path | None,
-    cache_mode: CacheMode,
-    budget: bool,
-) -> Any:
-    """Return what runs the episodes: None for this process, or Ray.
-
-    Raises:
-        SettingError: the options do not go together.
-        MissingExtraError: the extra ``ray`` is not installed.
-    """
-    if not check_backend(name, address):
-        return None
-    if budget:
-        raise SettingError(
-            "Running episodes on Ray: expected no budget, got one, which actors on many machines cannot keep together. "
-            "Set a limit with the provider."
-        )
-    from elicit_gym.rollout.ray_backend import RayBackend, connect
-
-    connect(address)
-    kept = (str(cache.resolve()), cache_mode) if cache is not None else None
-    return RayBackend(address, gpus_per_actor=gpus_per_actor, cache=kept)
 
 
 def report_problems(problems: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elicit_gym.agents.training.settings import AWRSettings, GRPOSettings, SFTSettings
+from elicit_gym.agents.training.settings import AWRSettings, GRPOSettings, SFTSettings, TrainingSettings
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group, takes_settings
@@ -20,7 +20,13 @@ train_app = command_group(
 )
 
 ModelArgument = Annotated[
-    str, typer.Argument(help="Train this base model: an id on the Hugging Face hub, or a folder.")
+    str,
+    typer.Argument(
+        help=(
+            "Train this base model (an id on the Hugging Face hub, or a folder), or go on with the trained policy in "
+            "this folder."
+        )
+    ),
 ]
 OutOption = Annotated[Path, o.out_option("The folder gets the policy, its checkpoints and a log.")]
 EightBitOption = Annotated[
@@ -31,18 +37,28 @@ TensorboardOption = Annotated[
 ]
 
 
-def _prepare(model: str, data: str, split_kwargs: dict[str, Any], load_in_8bit: bool) -> tuple[Any, Any, Any, Any]:
-    from elicit_gym.agents.local_model import load_model
+def _start(model: str, settings: TrainingSettings, load_in_8bit: bool) -> tuple[Any, Any]:
+    from elicit_gym.agents.training.start import load_for_training
+
+    network, tokenizer, remark = load_for_training(model, settings, load_in_8bit=load_in_8bit)
+    if remark is not None:
+        echo(remark)
+    return network, tokenizer
+
+
+def _prepare(
+    model: str, data: str, split_kwargs: dict[str, Any], settings: TrainingSettings, load_in_8bit: bool
+) -> tuple[Any, Any, Any, Any]:
     from elicit_gym.offline.load_windows import load_windows
 
-    network, tokenizer = load_model(model, dtype="float32", load_in_8bit=load_in_8bit)
+    network, tokenizer = _start(model, settings, load_in_8bit)
     train = load_windows(data, "train", tokenizer=tokenizer, **split_kwargs)
     try:
         dev = [] if data.endswith(".jsonl") else load_windows(data, "dev", tokenizer=tokenizer, **split_kwargs)
     except SettingError:
         dev = []
     echo(f"{len(train)} training windows, {len(dev)} for choosing the best checkpoint.")
-    return network.train(), tokenizer, train, dev
+    return network, tokenizer, train, dev
 
 
 @train_app.command("sft", cls=Command)
@@ -65,7 +81,7 @@ def sft_command(
     from elicit_gym.agents.training.sft import train_sft
 
     chosen = {"path": path, "reward": reward, "cache": entity_cache, "max_tokens": max_window_tokens, "limit": limit}
-    network, tokenizer, train, dev = _prepare(model, data, chosen, load_in_8bit)
+    network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
     with o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
         train_sft(network, tokenizer, train, out, dev=dev, settings=settings, resume=resume, tensorboard=tensorboard)
     echo(f"Policy: {out / 'best'}")
@@ -94,7 +110,7 @@ def awr_command(
     from elicit_gym.agents.training.awr import train_awr
 
     chosen = {"path": path, "reward": reward, "cache": entity_cache, "max_tokens": max_window_tokens, "limit": limit}
-    network, tokenizer, train, dev = _prepare(model, data, chosen, load_in_8bit)
+    network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
     with o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
         train_awr(
             network,
@@ -134,13 +150,12 @@ def grpo_command(
     tensorboard: TensorboardOption = False,
 ) -> None:
     """Train online, on conversations with the simulated user, through TRL's GRPO."""
-    from elicit_gym.agents.local_model import load_model
     from elicit_gym.agents.training.grpo import train_grpo
 
-    network, tokenizer = load_model(model, dtype="float32", load_in_8bit=load_in_8bit)
+    network, tokenizer = _start(model, settings, load_in_8bit)
     with o.stoppable(f"Conversations are saved in {out / 'episodes'}; the policy is not."):
         train_grpo(
-            network.train(),
+            network,
             tokenizer,
             out,
             env_id=env,

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 
-from elicit_gym.envs.arguments import json_spec, whole_number
+from elicit_gym.envs.arguments import as_seed, json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.stepping import Parts, step_conversation, step_info
@@ -202,11 +202,11 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             The history with the opening message, and the info.
 
         Raises:
-            SettingError: there is no such scenario, or an option is unknown.
+            SettingError: the seed is invalid, there is no such scenario, or an option is unknown.
             FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server). This is
                 checked once.
         """
-        super().reset(seed=seed)
+        super().reset(seed=as_seed("Resetting InfoQuest", seed))
         if not self._checked:
             check_parts(self.parts.user_simulator, self.parts.judge)
             self._checked = True

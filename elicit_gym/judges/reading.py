@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from elicit_gym.errors import SettingError
 from elicit_gym.types import ChecklistItem, JudgeRequest, Scenario, Verdict
-from elicit_gym.understanding.acts import MAX_ADVICE_WORDS, Understanding
+from elicit_gym.understanding.acts import MAX_ADVICE_WORDS
+from elicit_gym.understanding.dialogue_acts import Understanding
 
 __all__ = ["refuse_derived", "verdicts_of"]
 

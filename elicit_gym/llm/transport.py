@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from elicit_gym.errors import PortableError
+
 __all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
 
 _KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
@@ -62,7 +64,7 @@ class RawReply:
     cost_usd: float | None
 
 
-class TransportError(Exception):
+class TransportError(PortableError):
     """A call failed.
 
     Attributes:

@@ -13,10 +13,11 @@ from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
 from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
+from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
-from elicit_gym.rollout.units import PolicyMaker, Stop, Unit, UnitRunner, sample_environment
+from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
@@ -26,7 +27,7 @@ __all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "en
 PROCESSES_FROM = 1_000
 """The number of scripted episodes from which processes pay: starting one takes as long as hundreds of episodes."""
 
-Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop], Iterator[EpisodeRecord]]
+Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop, Say], Iterator[EpisodeRecord]]
 """What runs units elsewhere; see `elicit_gym.rollout.ray_backend`. A unit may come back twice and counts once."""
 
 
@@ -55,7 +56,8 @@ def collect_episodes(
         repeats: episodes for each scenario.
         seed: the base seed. Each episode's seeds derive from (seed, scenario, repeat), so that the records do not
             depend on `concurrency`.
-        concurrency: the number of conversations at once. Those of a policy that calls models over a network go at their
+        concurrency: the number of conversations at once, of all workers together; a cluster's actors have at least one
+            each. Those of a policy that calls models over a network go at their
             own pace; those of a local model (`BatchPolicy`) go in lock-step and are answered in batches; scripted
             episodes go to processes if there are at least a thousand.
         backend: what runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
@@ -71,6 +73,8 @@ def collect_episodes(
         SettingError: an argument is invalid.
         ManifestMismatchError: `resume` is on and the settings of the saved run differ.
         FatalModelError: no call to a model can succeed; what was finished is saved.
+        KeyboardInterrupt: Ctrl-C was pressed; what was under way was finished and is saved. A second Ctrl-C does not
+            wait for it (`elicit_gym.rollout.interrupts.Killed`).
     """
     records, _ = collect_policies(
         [policy],
@@ -147,8 +151,12 @@ def collect_policies(
     try:
         if todo:
             check_parts(*samples)
-        with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
-            for record in _run(runner, samples, todo, concurrency, lambda: bool(stopped), backend):
+        with (
+            two_stages() as interrupts,
+            progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
+        ):
+            stop = lambda: bool(stopped or interrupts.count)  # noqa: E731
+            for record in _run(runner, samples, todo, concurrency, stop, advance.say, backend):
                 if record.unit in done:
                     continue  # it was made twice, after a worker was lost: the first one counts
                 if record.failure and record.failure.source == "budget":
@@ -158,6 +166,8 @@ def collect_policies(
                 if store:
                     store.append(record)
                 advance()
+        if interrupts.count:
+            raise KeyboardInterrupt
     finally:
         if store:
             store.close()
@@ -174,11 +184,12 @@ def _run(
     todo: Sequence[Unit],
     concurrency: int,
     stop: Stop,
+    say: Say,
     backend: Backend | None,
 ) -> Iterator[EpisodeRecord]:
     """Choose by policy how its conversations run at the same time."""
     if backend is not None:
-        yield from backend(runner, samples, todo, concurrency, stop)
+        yield from backend(runner, samples, todo, concurrency, stop, say)
         return
     apart: list[Unit] = []
     for index, policy in enumerate(samples):

@@ -14,7 +14,7 @@ from elicit_gym.rollout.manifest import RunManifest
 
 __all__ = ["RETRIED_SOURCES", "RunStore", "load_run"]
 
-RETRIED_SOURCES = frozenset({"model", "budget"})
+RETRIED_SOURCES = frozenset({"model", "worker", "budget"})
 """Failures with a cause outside the conversation: a resumed run tries these units again."""
 
 

@@ -18,7 +18,10 @@ from elicit_gym.registration import environment_spec
 from elicit_gym.registry import carry, load_object, receive
 from elicit_gym.rollout.run_episode import run_episode
 
-__all__ = ["PolicyMaker", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
+__all__ = ["PolicyMaker", "Say", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
+
+Say = Callable[[str], None]
+"""Takes what is shown beside the progress bar."""
 
 Stop = Callable[[], bool]
 """Says whether no more units should be started."""
@@ -87,7 +90,8 @@ class UnitRunner:
 
     def __getstate__(self) -> dict[str, Any]:
         spec = copy.copy(environment_spec(self.env_id))
-        if isinstance(spec.entry_point, str) and spec.entry_point.startswith("__main__:"):
+        if isinstance(spec.entry_point, str) and not spec.entry_point.startswith("elicit_gym."):
+            # Another process has a main module of its own, and another machine may not find the module.
             spec.entry_point = load_object("environment", spec.entry_point)
         return {
             "spec": spec, "env_kwargs": self.env_kwargs, "makers": self.makers, "seed": self.seed,

@@ -4,7 +4,7 @@ The scripted user and the scripted judge read the same `Understanding`, so that 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
@@ -13,7 +13,8 @@ import numpy as np
 from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.text import content_stems, stem
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
-from elicit_gym.understanding.clauses import Clause, WhWord, split_clauses
+from elicit_gym.understanding.clauses import Clause, split_clauses
+from elicit_gym.understanding.dialogue_acts import ActKind, DialogueAct, Understanding
 from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, confidence_needed, is_copy, says_nothing
 from elicit_gym.understanding.features import (
     ADVICE_FEATURES,
@@ -22,27 +23,26 @@ from elicit_gym.understanding.features import (
     Encoder,
     FactTable,
     Floats,
+    example_clause,
     static_encoder,
 )
+from elicit_gym.understanding.general import general_fact
 from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
 from elicit_gym.understanding.patterns import FORBIDS
 from elicit_gym.understanding.scorer import scorers
 from elicit_gym.understanding.spelling import is_known
 from elicit_gym.understanding.themes import Themes
-from elicit_gym.understanding.universal import UNIVERSAL
 from elicit_gym.understanding.vectors import word_vectors
 from elicit_gym.understanding.word_table import content_words
 
-__all__ = ["ActKind", "DialogueAct", "ScenarioReader", "Understanding", "reader_of", "understand"]
-
-ActKind = Literal["ask", "suggest", "small_talk", "echo", "unclear"]
+__all__ = ["ScenarioReader", "reader_of", "understand"]
 
 MAX_FACTS_IN_QUESTION = 3
-MAX_QUESTIONS_HEARD = 3
-NUM_JUDGED_QUESTIONS = 2
 MAX_ADVICE_WORDS = 150
 TOLD_SHARE = 0.7
 THEME_CONFIDENCE = 0.9
+KNOWN = 1.0
+"""Confidence of an example, word for word, and of a question that means the same to every user."""
 NEAR_ADVICE = 0.7
 """Similarity to an example from which on a suggestion is on the same object."""
 NEAR = (0.6, 0.22)
@@ -51,57 +51,6 @@ _AGREES = ADVICE_FEATURES.index("agrees_with_good")
 _NEARNESS = FACT_FEATURES.index("similarity_x_coverage")
 SECOND_SHARE = 0.6
 """A second fact counts as asked for when its confidence is at least this share of the first's."""
-
-
-@dataclass(frozen=True, slots=True)
-class DialogueAct:
-    """What one clause of a message does.
-
-    Attributes:
-        kind: ``ask``, ``suggest``, ``small_talk``, ``echo`` (the user's own words, a hint's or the opening's, handed
-            back) or ``unclear`` (a list, no grammar, another language, too many matters at once).
-        text: the clause.
-        facts: what an *ask* goes for, with confidences, the surest first; empty where no fact answers it. An *echo*
-            has the facts that the user may say more about; it earns nothing.
-        advice: indexes of the *advice* items that a *suggest* meets, with confidences.
-        contrary: whether a *suggest* is on the object of an advice item but goes against what the user needs.
-        wh: what kind of answer a question wants.
-    """
-
-    kind: ActKind
-    text: str
-    facts: tuple[tuple[FactId, float], ...] = ()
-    advice: tuple[tuple[int, float], ...] = ()
-    contrary: bool = False
-    wh: WhWord | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Understanding:
-    """What a message does, clause by clause, in order."""
-
-    acts: tuple[DialogueAct, ...]
-    num_words: int
-
-    @property
-    def questions(self) -> tuple[DialogueAct, ...]:
-        """The clauses that want an answer, unclear and echoed ones among them."""
-        return tuple([act for act in self.acts if act.wh is not None])
-
-    @property
-    def judged_questions(self) -> tuple[DialogueAct, ...]:
-        """The questions that can earn something: the first two; of more than three, the first.
-
-        Reference:
-            The paper limits nothing here. Difference, since a user cannot listen to all of a list of questions.
-        """
-        questions = self.questions
-        return questions[: NUM_JUDGED_QUESTIONS if len(questions) <= MAX_QUESTIONS_HEARD else 1]
-
-    @property
-    def asks(self) -> bool:
-        """Whether the message really asks something, whatever the answer."""
-        return any(act.kind == "ask" for act in self.acts)
 
 
 class ScenarioReader:
@@ -142,6 +91,12 @@ class ScenarioReader:
         self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
         self._opening = content_stems(scenario.opening_message)
         self._themes = Themes(scenario)
+        self._vocabulary = frozenset[str]().union(
+            *(content_stems(text) for f in scenario.facts for text in (f.statement, *f.disclosures, *f.questions))
+        )
+        self._examples = {
+            example_clause(question).words: fact.id for fact in scenario.facts for question in fact.questions
+        }
         self._told = {
             fact.id: tuple(content_stems(disclosure) for disclosure in fact.disclosures) for fact in scenario.facts
         }
@@ -161,7 +116,8 @@ class ScenarioReader:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
-            if self._is_list(clause) or self._is_gibberish(clause, topic):
+            surely = bool(facts) and facts[0][1] == KNOWN
+            if not surely and (self._is_list(clause) or self._is_gibberish(clause, topic)):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
             advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
             kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
@@ -172,7 +128,7 @@ class ScenarioReader:
             advice, contrary = self.advice_given(clause)
             return DialogueAct("suggest", clause.text, (), advice, contrary), clause, topic
         if clause.form == "small_talk":
-            return DialogueAct("small_talk", clause.text), clause, topic
+            return DialogueAct("small_talk", clause.text, talk=clause.talk), clause, topic
         return DialogueAct("unclear", clause.text, wh="whether" if clause.form == "unclear" else None), clause, topic
 
     def fact_features(self, clause: Clause) -> Floats:
@@ -185,9 +141,10 @@ class ScenarioReader:
 
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
-        for fact, pattern in UNIVERSAL.items():
-            if fact in self._fact_ids and pattern.match(clause.text):
-                return ((fact, 1.0),)
+        example = self._examples.get(clause.words)
+        known = (example, KNOWN) if example else general_fact(clause, self._vocabulary)
+        if known is not None and known[0] in self._fact_ids:
+            return (known,)
         meant = self._themes.fact_of(clause.text, clause.words)
         if meant is not None:
             return ((meant, THEME_CONFIDENCE),)
@@ -265,9 +222,19 @@ class ScenarioReader:
         heard = self.heard(user_message, disclosed)
         said = [word for _, clause, _ in read for word in clause.words]
         copied = any(is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
-        return Understanding(
-            tuple([_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]), len(said)
-        )
+        acts = [_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]
+        if all(act.wh is None for act in acts):
+            acts = [self._more(act, user_message, disclosed) for act in acts]
+        return Understanding(tuple(acts), len(said))
+
+    def _more(self, act: DialogueAct, user_message: str, disclosed: frozenset[FactId]) -> DialogueAct:
+        """Read a wish to hear more: of what the user has just told, or of what it is about."""
+        if act.talk != "more":
+            return act
+        told = next(iter(sorted(self.disclosed_in(user_message) & disclosed)), None)
+        if told is None and "request" in self._told and "request" not in disclosed:
+            told = "request"
+        return act if told is None else replace(act, kind="more", facts=((told, KNOWN),), wh="request")
 
     def _disclosed_in(self, text: str) -> frozenset[FactId]:
         """Return the ids of the facts that this message of the user's gives away.
@@ -289,6 +256,12 @@ class ScenarioReader:
                         break
         return frozenset(found)
 
+    def is_told_in_full(self, fact: FactId, texts: Iterable[str]) -> bool:
+        """Say whether one of these messages of the user's has what only the fuller account of a fact adds."""
+        short, fuller = self._told[fact]
+        added = fuller - short
+        return any(len(added & content_stems(text)) >= TOLD_SHARE * len(added) for text in texts)
+
 
 def understand(
     message: str, scenario: Scenario, *, user_message: str = "", disclosed: frozenset[FactId] = frozenset()
@@ -304,7 +277,7 @@ def _in_context(
         return act
     if copied:
         return replace(act, kind="echo", advice=())
-    if topic:
+    if topic and not (act.facts and act.facts[0][1] == KNOWN and clause.probe != "more"):
         needed = confidence_needed(clause, topic, *heard)
         if needed and (act.facts or needed > 1.0) and (act.facts[0][1] if act.facts else 0.0) < needed:
             return replace(act, kind="echo", advice=())

@@ -3,7 +3,6 @@
 Nothing here knows a scenario. Linear in the first `READ_LIMIT` characters, whatever an agent sends.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,11 +18,11 @@ from elicit_gym.understanding.heaps import (
     repeated_frames,
     sounds_english,
 )
-from elicit_gym.understanding.spelling import mended
+from elicit_gym.understanding.plain_text import plain_text, words_of
+from elicit_gym.understanding.small_talk import CLOSING, EMPATHY, PERMISSION, SENTIMENT, Talk, pleasantry
 
 __all__ = [
     "MAX_WORDS_TO_LISTEN", "WH_WORDS", "Clause", "ClauseForm", "Probe", "WhWord", "questions_in", "split_clauses",
-    "words_of",
 ]  # fmt: skip
 
 ClauseForm = Literal["question", "statement", "small_talk", "dismissal", "unclear"]
@@ -54,6 +53,7 @@ class Clause:
         suggests: whether a question may be a suggestion in disguise ("Why not ...?", "Have you thought of ...?").
         claims: a statement with a question mark behind it that does not point at the user's case ("a plan is half the
             work?").
+        talk: what kind of small talk; None for what is none, and for what wants no reply of its own.
     """
 
     form: ClauseForm
@@ -64,6 +64,7 @@ class Clause:
     probe: Probe | None = None
     suggests: bool = False
     claims: bool = False
+    talk: Talk | None = None
 
 
 _WH_FIRST = frozenset("what when where who whom whose which why how whether if".split())
@@ -78,13 +79,13 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
     """
     if len(message) > READ_LIMIT:
         return (Clause("unclear", "", ()),)
-    text = _plain(message)
+    text = plain_text(message)
     if text is None or len(p.WORD.findall(text)) > MAX_WORDS_TO_LISTEN:
         return (Clause("unclear", (text or "")[:200], ()),)
     clauses: list[Clause] = []
     for found in p.SENTENCE.finditer(text):
         sentence = found[0].strip(" \t\n;,\"'")
-        if sentence.strip(".!?… "):
+        if sentence.strip(".!?… ") and not (clauses and clauses[-1].wh and _adds_nothing(sentence)):
             clauses.extend(_clauses_of(sentence))
         if len(clauses) >= MAX_CLAUSES:
             break
@@ -111,75 +112,58 @@ def _without_lists(clauses: Sequence[Clause]) -> list[Clause]:
     ]
 
 
-def _plain(message: str) -> str | None:
-    """Return a message in plain lower-case letters; None for another script."""
-    text = message.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", text)
-        text = "".join([c for c in text if not unicodedata.combining(c) and unicodedata.category(c) != "Cf"])
-        if _foreign_letters(text):
-            return None
-        text = text.translate(_LOOK_ALIKES)
-    text = p.MARKUP.sub(" ", text.lower())
-    if "(" in text or "[" in text:
-        text = p.BRACKETS.sub(" ", text)
-    return _mend(text)
-
-
-def _mend(text: str) -> str:
-    """Mend typing errors, unless so many words would change that this is another language."""
-    words = p.LETTERS.findall(text)
-    changed = {word: new for word in dict.fromkeys(words) if (new := mended(word)) != word}
-    if not changed or len(changed) > max(2, 0.6 * len(words)):
-        return text
-    return p.LETTERS.sub(lambda found: changed.get(found[0], found[0]), text)
-
-
-_LOOK_ALIKES = str.maketrans(
-    "аеорсхуіјѕ" + "АВЕКМНОРСТХ" + "οανρτυκιΑΒΕΗΙΚΜΝΟΡΤΧ", "aeopcxyijs" + "ABEKMHOPCTX" + "oavptukiABEHIKMNOPTX"
-)
-"""Cyrillic and Greek letters that pass for Latin ones, for the few that a message of English may have."""
-
-
-def _foreign_letters(text: str) -> bool:
-    """Say whether more than a few letters are none of the English alphabet: another script, or look-alikes."""
-    letters = sum(c.isalpha() for c in text)
-    return sum(c.isalpha() and not c.isascii() for c in text) > max(2, 0.03 * letters)
-
-
 def _clauses_of(sentence: str) -> list[Clause]:
     asked = "?" in sentence[len(sentence.rstrip(".!? \"')")) :]
     body = sentence.rstrip(".!?… \"')").strip()
     if p.META.search(body):
         return [_make("unclear", body)]
-    body = _strip_opener(body)
+    begged = body.endswith(" please")
+    asked = asked or _is_announced(body)
+    body = _strip_opener(body.removesuffix(" please").rstrip(", ") if begged else body)
     if not body:
         return [Clause("small_talk", sentence, ())]
-    if p.WAVED_AWAY.match(body):
-        return _waved_away(body)
-    if p.CLOSING.match(body) or (asked and p.PERMISSION.match(body)):
-        return [Clause("small_talk", sentence, ())]
-    if asked and (tag := p.TAG.match(body)) and len(p.WORD.findall(tag["body"])) >= 3:
-        return [_tagged(tag["body"], body)]
+    polite = _politeness(body, sentence, asked=asked)
+    if polite is not None:
+        return polite
     request = _request_rest(body)
     if request is None and not asked:
         unknown = q.NOT_KNOWN.search(body)
         request = unknown["rest"] if unknown else None
     if request is not None:
         if q.MORE.match(request):
-            return [_make("small_talk", body)]
+            return [_make("small_talk", body, talk="more")]
         return _questions(request.strip(" ,:"), "request", body)
     if asked or (q.PLAIN_QUESTION.match(body) and not p.IMPERATIVE.match(body)):
-        if p.PLEASANTRY.match(body):
-            return [_make("small_talk", body)]
+        if talk := pleasantry(body):
+            return [_make("small_talk", body, talk=talk)]
         return _questions(body, None, body)
     if p.DISMISSAL.search(body):
         return [_make("dismissal", body)]
+    if begged and is_fragment(p.WORD.findall(body)):
+        return _questions(body, "request", body)
     if second := q.SECOND_QUESTION.search(body):
         head, tail = body[: second.start()], body[second.end() :]
         if q.PLAIN_QUESTION.match(tail) and len(p.WORD.findall(tail)) >= 4 and q.ADDRESSES.search(tail):
             return [_statement(head), *_questions(tail, None, tail)]
     return [_statement(body)]
+
+
+def _adds_nothing(sentence: str) -> bool:
+    """Say whether a sentence behind a question only goes on with it: "And why?"."""
+    return "?" in sentence and q.BARE_FOLLOW_UP.match(_strip_opener(sentence.rstrip(".!?… "))) is not None
+
+
+def _politeness(body: str, sentence: str, *, asked: bool) -> list[Clause] | None:
+    """Read what is no question whatever its mark: a dismissal, an offer, a permission, a tag; None for the rest."""
+    if p.WAVED_AWAY.match(body):
+        return _waved_away(body)
+    if CLOSING.match(body):
+        return [Clause("small_talk", sentence, ())]
+    if asked and PERMISSION.match(body):
+        return [Clause("small_talk", sentence, (), talk="permission")]
+    if asked and (tag := p.TAG.match(body)) and len(p.WORD.findall(tag["body"])) >= 3:
+        return [_tagged(tag["body"], body)]
+    return None
 
 
 def _waved_away(body: str) -> list[Clause]:
@@ -196,6 +180,12 @@ def _strip_opener(body: str) -> str:
     return body[found.end() :].strip() if found else body
 
 
+def _is_announced(body: str) -> bool:
+    """Say whether what stands in front announces a question: "let me ask what it is"."""
+    found = q.OPENER.match(body)
+    return found is not None and q.ANNOUNCES.search(found[0]) is not None
+
+
 def _request_rest(body: str) -> str | None:
     """Return what a request or an indirect question asks for; None for a sentence that is neither."""
     found = q.REQUEST.match(body) or q.HELPS.match(body)
@@ -205,8 +195,8 @@ def _request_rest(body: str) -> str | None:
 
 
 def _statement(body: str) -> Clause:
-    if len(body) < 160 and p.EMPATHY.match(body) and not p.SUGGESTS.search(body):
-        return _make("small_talk", body)
+    if len(body) < 160 and EMPATHY.match(body) and not p.SUGGESTS.search(body):
+        return _make("small_talk", body, talk="sympathy")
     return _make("statement", body)
 
 
@@ -214,8 +204,8 @@ def _tagged(statement: str, whole: str) -> Clause:
     """Read "you rent the place, right?": a question about the user, unless it is about the speaker's own feelings."""
     if p.DISMISSAL.search(statement) or p.OF_THE_SPEAKER.match(statement):
         return _make("dismissal", whole)
-    if p.UNSPECIFIC.match(statement) and (p.SENTIMENT.search(statement) or not _topic_words(statement)):
-        return _make("small_talk", whole)
+    if p.UNSPECIFIC.match(statement) and (SENTIMENT.search(statement) or not _topic_words(statement)):
+        return _make("small_talk", whole, talk="sympathy" if SENTIMENT.search(statement) else "check")
     return _make("question", statement, "whether")
 
 
@@ -224,19 +214,21 @@ def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
     if p.DISMISSED_QUESTION.search(body):
         return [_make("dismissal", whole)]
     parts: list[str] = []
-    rest = body
+    rest = q.POLITE_TAIL.sub("", body)
     while len(parts) < 8 and (second := q.SECOND_QUESTION.search(rest)):
         head = rest[: second.start()]
         if len(p.WORD.findall(head)) >= 3 and not q.LEAD_IN.match(head + ", x"):
             parts.append(head)
         rest = rest[second.end() :]
     parts.append(rest)
-    clauses = []
+    clauses: list[Clause] = []
     for i, part in enumerate(parts):
         text = part.strip(" ,:-–—\"'")
         if lead_in := q.LEAD_IN.match(text):
             text = text[lead_in.end() :]
         text = _strip_opener(text) or text
+        if clauses and q.BARE_FOLLOW_UP.match(text):
+            continue
         without = p.EXAMPLES.sub("", text)
         if len(p.WORD.findall(without)) >= 2:
             text = without
@@ -248,40 +240,20 @@ def _questions(body: str, wh: WhWord | None, whole: str) -> list[Clause]:
     return clauses
 
 
-_CONTRACTED = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am", "t": "not"}
-_HOSTS = frozenset("i you he she it we they that this there here what who where when how why which let".split())
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text with contractions written out and genitives dropped."""
-    found: list[str] = p.WORD.findall(text)
-    if "'" not in text:
-        return tuple(found)
-    words: list[str] = []
-    for word in found:
-        base, mark, rest = word.partition("'")
-        if not mark:
-            words.append(word)
-        elif rest == "t" and base.endswith("n"):
-            words += [_NEGATED.get(base, base[:-1]), "not"]
-        elif rest in _CONTRACTED and (rest != "s" or base in _HOSTS):
-            words += [base, _CONTRACTED[rest]]
-        else:
-            words.append(base)
-    return tuple(words)
-
-
-_NEGATED = {"can": "can", "won": "will", "shan": "shall"}
-
-
 def _probe_of(whole: str, text: str) -> Probe | None:
     words = p.WORD.findall(text)
     if p.MORE_ABOUT.match(whole):
-        return None if any(word in _WH_FIRST for word in words[:3]) and not p.BARE_WH.match(text) else "more"
+        return (
+            None
+            if any(word.partition("'")[0] in _WH_FIRST for word in words[:3]) and not p.BARE_WH.match(text)
+            else "more"
+        )
     return "plain" if p.PROBE.match(whole) else None
 
 
-def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None) -> Clause:
+def _make(
+    form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe | None = None, talk: Talk | None = None
+) -> Clause:
     text = " ".join(text.split())
     words = words_of(text)
     if form == "question":
@@ -295,7 +267,7 @@ def _make(form: ClauseForm, text: str, wh: WhWord | None = None, *, probe: Probe
     claims = form == "question" and len(words) > MAX_WORDS_IN_FRAGMENT and _is_general_statement(text, wh)
     suggests = form == "question" and bool(p.SUGGESTING_QUESTION.search(text))
     negated = bool(p.NEGATION.search(text))
-    return Clause(form, text, words, wh, negated, probe, suggests=suggests, claims=claims)
+    return Clause(form, text, words, wh, negated, probe, suggests=suggests, claims=claims, talk=talk)
 
 
 def _is_general_statement(text: str, wh: WhWord | None) -> bool:
@@ -315,6 +287,8 @@ def _wh_of(words: tuple[str, ...], given: WhWord | None) -> WhWord:
         if base in ("whose", "whom"):
             return "who"
         if base in ("if", "whether"):
+            if base == "if" and (asked := next((w for w in words[i + 1 :] if w in ("what", "how", "where")), None)):
+                return asked  # type: ignore[return-value]
             return "whether"
         if base in ("what", "when", "where", "who", "which", "why", "how"):
             if base in ("what", "which") and i + 1 < len(words) and words[i + 1] in ("time", "date", "day"):

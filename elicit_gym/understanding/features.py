@@ -15,7 +15,15 @@ from elicit_gym.understanding.clauses import WH_WORDS, Clause, split_clauses
 from elicit_gym.understanding.vectors import word_vectors
 from elicit_gym.understanding.word_table import WordTable, content_words
 
-__all__ = ["ADVICE_FEATURES", "FACT_FEATURES", "AdviceTable", "Encoder", "FactTable", "static_encoder"]
+__all__ = [
+    "ADVICE_FEATURES",
+    "FACT_FEATURES",
+    "AdviceTable",
+    "Encoder",
+    "FactTable",
+    "example_clause",
+    "static_encoder",
+]
 
 Floats: TypeAlias = NDArray[np.float32]
 Encoder: TypeAlias = Callable[[Sequence[Clause]], Floats]

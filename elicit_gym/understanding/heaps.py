@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from elicit_gym.text import FUNCTION_WORDS
 
-__all__ = ["chunks_of", "is_fragment", "repeated_frames", "sounds_english"]
+__all__ = ["chunks_of", "is_fragment", "is_function_word", "repeated_frames", "sounds_english"]
 
 MAX_WORDS_IN_QUESTION = 34
 MAX_CONTENT_WORDS = 16

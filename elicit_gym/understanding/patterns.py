@@ -9,10 +9,8 @@ import re
 __all__ = [
     "BARE_WH",
     "BRACKETS",
-    "CLOSING",
     "DISMISSAL",
     "DISMISSED_QUESTION",
-    "EMPATHY",
     "EMPTY_FRAME",
     "EXAMPLES",
     "FORBIDS",
@@ -23,11 +21,8 @@ __all__ = [
     "MORE_ABOUT",
     "NEGATION",
     "OF_THE_SPEAKER",
-    "PERMISSION",
-    "PLEASANTRY",
     "PROBE",
     "SENTENCE",
-    "SENTIMENT",
     "SUGGESTING_QUESTION",
     "SUGGESTS",
     "TAG",
@@ -72,69 +67,8 @@ EXAMPLES = re.compile(
 """Examples behind a question: they are not what it asks."""
 
 
-# Small talk ---------------------------------------------------------------------------------------------------------
-
 IMPERATIVE = re.compile(r"^(?:have|do|does|has|will|can) (?:a|an|the|your|some|any|it|this|that|these|those)\b")
 """Without a question mark no question: "have a carpenter ...", "do the shopping"."""
-CLOSING = re.compile(r"^(?:please |just |do )*let me know if\b(?! (?:it|they|he|she|the|your)\b)")
-"""An offer at the end of a message: it asks for nothing."""
-PERMISSION = re.compile(
-    r"^(?:(?:you|about|for) )?(?:a |an |one |some |two |few |a few |a couple of |several |just )*"
-    r"(?:quick |short |small |more |other |personal )*(?:something|questions?|things?|anything|first|you|so|that|this)?"
-    r"(?: first| here| about (?:it|that|this|your situation))?$"
-)
-"""What is left of "can I ask you a quick question" behind its opener."""
-
-PLEASANTRY = re.compile(
-    "^"
-    + either(
-        "how are (?:you|things)(?: doing| today| feeling| going)*", "how is it going.*", "how's it going.*",
-        "(?:does|did) (?:that|this|it|any of (?:that|this)) "
-        "(?:make sense|help|sound (?:good|right|ok|okay|fair|reasonable)).*",
-        "(?:is|would) (?:that|this|it)(?: be)? (?:ok|okay|fine|alright|all right|right|correct|fair|good)"
-        "(?: (?:with|for|by) you)?",
-        "(?:sounds?|sound) (?:good|right|ok|okay|fair).*", "(?:what|how) do you think", "what say you",
-        "shall we (?:start|begin|go on|continue)?.*", "(?:are you )?ready", "(?:you )?know what i mean", "you know",
-        "(?:is )?(?:there )?anything else",
-        "anything else (?:i should know|you want to (?:add|share|tell me)|to add).*",
-        "(?:how|what) (?:can|could|may) i (?:help|do for you|assist).*", "(?:can|could|may|shall|should) i help.*",
-        "really", "seriously", "do you (?:understand|agree|see|follow)(?: me)?", "any (?:thoughts|ideas|questions)",
-        "(?:can|could|would) you (?:please )?help me(?: to)? understand(?: (?:better|more))?",
-        "who doesn't.*", "who wouldn't.*", "who hasn't.*", "isn't it.*",
-        "(?:isn't|doesn't|wouldn't|hasn't|don't) (?:that|it|this|life).{0,40}",
-        "(?:tell|say)(?: me)? (?:a (?:bit|little) )?more(?: please)?", "go on", "more", "and", "so", "yes", "no", "why",
-    )
-    + "$"
-)  # fmt: skip
-"""A question by form that wants no answer to the matter."""
-
-_HARD = (
-    r"tough|hard|difficult|stress\w*|frustrat\w*|overwhelm\w*|exciting|wonderful|great|lovely|nice|sad|scary|annoying|"
-    r"painful|tricky|heavy|awful|terrible|exhausting|tiring|amazing|beautiful|brave|understandable|daunting|natural|"
-    r"normal|pressure|a lot|challeng\w*|worry\w*"
-)
-EMPATHY = re.compile(
-    "^"
-    + either(
-        r"i(?:'m|'d| am| would| can| want| really| do| hear| see| understand| get| feel| know| appreciate| love)?"
-        r"\b.{0,20}\b(?:sorry|hear you|see|understand|get it|get that|feel for you|imagine|appreciate|love to|glad to|"
-        r"happy to|here to|sympathi\w+|help)\b",
-        rf"(?:that|this|it|what|how|there)\b(?=.*\b(?:{_HARD})\b)",
-        r"sounds\b",
-        "(?:that )?must (?:be|feel)", "you(?:'re| are) (?:right|not alone|doing|brave|clearly|not the only)",
-        "no wonder", r"congrat\w*", "good luck", r"thank\w*", "sorry", "wow", "well done", "don't worry", "of course",
-        "no problem", "take your time", "let's (?:see|sort|figure|work|get|start|take a look)", "we'll", "welcome",
-        "absolutely", "certainly",
-    )
-)  # fmt: skip
-
-SENTIMENT = re.compile(
-    r"\b(?:tough|hard|difficult|stressful|stress|frustrat\w*|overwhelm\w*|exciting|wonderful|great|lovely|nice|sad|"
-    r"scary|annoying|painful|tricky|challeng\w*|heavy|awful|terrible|hurts?|exhausting|tiring|amazing|beautiful|brave|"
-    r"understandable|daunting|natural|normal|worr\w*|pressure|lot to (?:carry|handle|deal with|take in)|a lot|sorry|"
-    r"hope|congratulations|good luck)\b"
-)
-
 TAG = re.compile(
     r"^(?P<body>.+?)(?<!what)(?<!how)(?<!when)(?<!where)(?<!who)(?<!why)(?<!which),?\s+"
     + either(

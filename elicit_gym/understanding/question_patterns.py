@@ -9,7 +9,9 @@ from elicit_gym.understanding.patterns import either
 
 __all__ = [
     "ADDRESSES",
+    "ANNOUNCES",
     "ASKS_FIRST",
+    "BARE_FOLLOW_UP",
     "BEFORE_REQUEST",
     "GENERAL_TRUTH",
     "HELPS",
@@ -19,6 +21,7 @@ __all__ = [
     "OPENER",
     "PLAIN_QUESTION",
     "POINTS_AT",
+    "POLITE_TAIL",
     "REQUEST",
     "SECOND_QUESTION",
 ]
@@ -98,6 +101,33 @@ ASKS_FIRST = re.compile(rf"^(?:{_WH}|{_AUX}|any\w*|at what|by when|by what|in wh
 """A question that begins as one, with or without an inversion."""
 
 
+BARE_FOLLOW_UP = re.compile(
+    "^(?:and |or |but |so |also |if so,? |if not,? )*"
+    + either(
+        "(?:since |by |until |from )?when",
+        "where",
+        "who",
+        "which(?: ones?)?",
+        "what for",
+        "why not",
+        "whose",
+        "with whom",
+        "how(?: (?:so|come|exactly|much|many|long|often))?",
+        "for how long",
+        "why(?: exactly)?",
+        "what",
+        "why (?:is|was|are|were|did|does) (?:that|this|it|they|those)(?: so| happen)?",
+        "how (?:did|does|has|was) (?:that|this|it|they|those)(?: go| gone| work| happen)*",
+        "(?:to |with )?what (?:came of (?:it|that|them)|happened(?: then)?|was the (?:result|outcome)|result|effect|"
+        "end)",
+        "(?:did|has|have) (?:it|that|they|any of (?:it|that|them|those))(?: at all)? (?:help|work|helped|"
+        "worked)(?: out)?",
+    )
+    + "(?: (?:exactly|then|please))*$"
+)
+"""A question without a matter of its own, behind one that has it: "what have you tried, and how did it go"."""
+
+
 # What may stand before a question -----------------------------------------------------------------------------------
 
 OPENER = re.compile(
@@ -121,12 +151,18 @@ OPENER = re.compile(
         # assumptions to be confirmed
         "am i right(?: that| in thinking(?: that)?)?", "is it (?:right|true|correct|fair to say) that",
         "i (?:take it|assume|suppose|guess|imagine|gather)(?: that)?", "as far as you know", "roughly",
-        "would you mind if i asked?", "i have to ask", "let me ask", "let me just ask", "let me ask you",
+        "would you mind if i asked?", "i have to ask", "let me(?: first| just)* ask(?: you)?(?: first)?",
         "i'd like to ask", "i would like to ask", "i want to ask", "i wanted to ask", "i'd ask", "my question is",
         "the question is", "i guess my question is",
     )
     + r"\b[,:;!. –-]*)+"
 )  # fmt: skip
+
+ANNOUNCES = re.compile(
+    r"(?:\b(?:(?<!i'd )ask|question is|may i know|can i know|could i know|let me (?:know|understand|see))"
+    r"(?: (?:you|first|just|about|then|again))*[,: ]*)$"
+)
+"""An opener that says that a question follows: "let me ask", "my question is"."""
 
 LEAD_IN = re.compile(
     "^"
@@ -140,6 +176,12 @@ LEAD_IN = re.compile(
     + r"\b[^,]*,\s*(?=\S)"
 )  # fmt: skip
 """A clause before the question proper: "given that money is short, ..."."""
+
+POLITE_TAIL = re.compile(
+    r",? (?:if (?:i|you) (?:may|might|can|could|don't mind|do not mind)(?: \w+){0,3}|if that's (?:ok|okay|all right)|"
+    r"first)$"
+)
+"""Behind a question: "if I may ask"."""
 
 BEFORE_REQUEST = re.compile(
     r"^[^,]{3,120}(?:, (?:so |and |but )?| so | - | – )(?=(?:please |also )?"
@@ -161,7 +203,8 @@ _TELL = either(
     "tell(?:ing)? me", "telling", "describ(?:e|ing)", "explain(?:ing)?", "shar(?:e|ing)", "let(?:ting)? me know",
     "walk(?:ing)? me through", "talk(?:ing)? me through", "help(?:ing)? me (?:to )?understand",
     r"say(?:ing)?(?! (?:no|yes)\b)", "sketch", "give me", "giving me", "list", "name", "specify", "clarify",
-    r"elaborat\w+", r"expand\w*", "paint me", "outline", "mention", "fill me in", "explain me", "say me",
+    "make me understand", r"elaborat\w+", r"expand\w*", "paint me", "outline", "mention", "fill me in", "explain me",
+    "say me",
 )  # fmt: skip
 _WOULD_HELP = (
     "(?:it|that)(?:'d|'s| would| will| might| is| could)?(?: also| really| be| so| very| most| more| quite| just)*"
@@ -175,8 +218,9 @@ REQUEST = re.compile(
     "^"
     + either(
         # "could you please tell me ..."
-        "(?:(?:can|could|would|will|might) you |would you mind |do you mind |mind )?"
-        "(?:please |also |maybe |perhaps |kindly |just |then )*" + _TELL,
+        "(?:(?:perhaps|maybe|i was hoping|i hoped|i hope|i wish|i'd be (?:glad|happy|grateful) if|if) you "
+        "(?:can|could|might|would) |(?:can|could|would|will|might) you |would you mind |do you mind |mind )?"
+        "(?:please |also |maybe |perhaps |kindly |just |then |do )*(?:to (?=explain|tell|describe))?" + _TELL,
         # "i'd really like to know ...", but not "i'd love to learn a bit more so that i can help"
         "i(?:'d| would|'ll| will| should| must| need| want| like| love| have| still need| first need| really need|"
         " also need)(?: (?:really|also|just|still|first|need|want|like|love|have|be|do|glad|happy|curious|interested|"
@@ -184,6 +228,10 @@ REQUEST = re.compile(
         rf"(?: to)?(?: (?:better|first|really))? (?:{_LEARN}|picture|imagine)\b"
         r"(?! (?:more|a bit more|a little more) (?:so|to|before)\b)",
         "i(?:'d| would) be (?:curious|interested|glad|happy)(?: in| about| as to)?",
+        r"i(?:'d| would|'ll| will)? (?:really |first |just )*(?:need|like|love|want|appreciate|could use|could do with)"
+        r"(?= (?:some|any|a (?:bit|little)|more|further|the|your|other|a)\b.*\b(?:background|context|details?|"
+        r"information|info|"
+        r"picture)\b)",
         f"(?:let|allow) me (?:to )?{_LEARN}",
         "i(?:'m| am)(?: just| also| still| really| a bit| quite)? "
         "(?:curious|wondering|interested|unsure|not sure|not clear|unclear)(?: to (?:know|hear))?",
@@ -224,8 +272,8 @@ NOT_KNOWN = re.compile(
         rf"(?:i|we)\b.{{0,30}}\b{_LACKING}\b",
         r"you (?:haven't|have not|didn't|did not|never)(?: yet| really)? "
         r"(?:say|said|tell|told|mention|mentioned|explain\w*|describ\w*)\b",
-        "(?:it|that|this) (?:isn't|is not|'s not|is still not|wasn't)(?: yet| quite| really| all that)? "
-        r"(?:clear|obvious|said|known)\b",
+        "(?:it|that|this)(?: isn't| is not|'s not| wasn't|'s| is)(?: still| yet| quite| really| all that| a bit| not)* "
+        r"(?:clear|unclear|obvious|said|known)\b(?= .*\b(?:what|when|where|who|why|how|which|whether|if)\b)",
         rf"(?:it|that|this|much|a lot|everything|all|my (?:answer|advice|suggestion))\b.{{0,25}}\b{_DEPENDS}\b",
         "(?:what|the (?:one )?thing|one thing|something|all)(?: that)? i(?:'m| am| do| still| really| can|'d| would)*"
         r"(?: not|n't| don't| can't| cannot| need| like| want)\b"
@@ -241,6 +289,6 @@ NOT_KNOWN = re.compile(
 MORE = re.compile(
     r"^(?:,?\s*(?:a (?:bit|little)|some(?:thing)?|much|any)?\s*(?:more|further|else)?(?: details?)?"
     r"(?: so (?:that )?(?:i|we).*| to (?:help|assist|give|make|understand).*| before (?:i|we).*| first| please| here|"
-    r" in order to.*)?\s*)$"
+    r" in order to.*| (?:about|on) (?:it|this|that|these|those|what you (?:just )?(?:said|mentioned)))?\s*)$"
 )
 """The rest of a request that asks for nothing in particular."""

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from elicit_gym.understanding.clauses import WhWord
+from elicit_gym.understanding.small_talk import Talk
 
 __all__ = [
     "ADVICE_HEARD",
-    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "NOTHING_TO_TELL", "NUDGES", "PROGRESS", "REMARKS",
-    "REPEATS", "SMALL_TALK", "STUCK", "UNCLEAR",
+    "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "MORE", "NOTHING_TO_TELL", "NUDGES", "PROGRESS", "REMARKS",
+    "REPEATS", "SMALL_TALK", "STUCK", "TOLD", "UNCLEAR",
 ]  # fmt: skip
 
 NUDGES = (
@@ -20,13 +21,34 @@ NUDGES = (
     "None of that tells me that you know what I'm dealing with.",
     "You could find out a bit more before you talk.",
 )
-SMALL_TALK = (
-    "Thanks, that's kind of you.",
-    "Yes, well, that's how it is.",
-    "It is what it is, I suppose.",
-    "Sure, go ahead.",
-    "Yes, do.",
-    "You could say so.",
+SMALL_TALK: Mapping[Talk | None, tuple[str, ...]] = {
+    None: ("All right.", "Very well.", "Yes.", "Fine.", "Good."),
+    "permission": ("Sure, go ahead.", "Yes, do.", "Of course, ask away.", "Go on, please."),
+    "sympathy": (
+        "Thanks, that's kind of you.",
+        "Yes, well, that's how it is.",
+        "It is what it is, I suppose.",
+        "You could say so.",
+    ),
+    "check": ("I suppose so.", "I think so, yes.", "More or less.", "I dare say."),
+    "anything_else": (
+        "You'd have to ask me something more definite.",
+        "I'm sure there is, but what would you like to know?",
+        "Ask me, and I'll tell you.",
+    ),
+    "greeting": ("I've been better, thanks for asking.", "Not too bad, thank you.", "So so, to be honest."),
+    "more": (
+        "There isn't much more to say about that.",
+        "That's about all I can say on it.",
+        "I've told you what I know about that.",
+    ),
+}
+"""By what kind of small talk it was."""
+MORE = ("To be exact, ", "To say a bit more, ", "To put it differently, ")
+TOLD = (
+    "I've told you all there is to that.",
+    "There's no more to say about that than I have.",
+    "I've nothing to add to what I said about that.",
 )
 UNCLEAR = (
     "How do you mean?",

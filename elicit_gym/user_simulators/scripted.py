@@ -3,17 +3,20 @@
 from typing import get_args
 
 from elicit_gym.errors import SettingError
-from elicit_gym.types import FactId, Manner, Scenario, UserReply, UserTurn
-from elicit_gym.understanding.acts import DialogueAct, Understanding, understand
+from elicit_gym.types import FactId, Manner, UserReply, UserTurn
+from elicit_gym.understanding.acts import reader_of, understand
+from elicit_gym.understanding.dialogue_acts import DialogueAct, Understanding
 from elicit_gym.user_simulators import phrases
-from elicit_gym.user_simulators.voice import voice_of
+from elicit_gym.user_simulators.voice import behind, voice_of
 
 __all__ = ["ScriptedUserSimulator"]
 
 PATIENCE = 3
+"""Useless turns in a row after which an impatient user leaves."""
 STUCK_AFTER = 2
 SHORT_ADVICE = 60
-"""Useless turns in a row after which an impatient user leaves."""
+MEMORY = 11
+"""Own messages that the user looks back on, so as not to tell the same a third time."""
 
 _PERIOD = 840
 """Divisible by 1 to 8: successive turns walk through every list of phrases."""
@@ -67,12 +70,12 @@ class ScriptedUserSimulator:
         fact = _fact_to_tell(first, turn)
         if self.manner == "guarded":
             before = _asked_before(turn)
-            if fact is None and before is not None and _prods(read) and before not in turn.disclosed:
+            if before is not None and before not in turn.disclosed and _prods(read):
                 fact = before
             elif fact is not None and fact != before and fact not in turn.disclosed:
                 return _one_of(phrases.GUARDED, pick)
         if fact is not None:
-            return _tell(scenario, fact, turn.disclosed, pick)
+            return _tell(turn, fact, pick, wants_more=first is not None and first.kind == "more")
         if turn.stuck and (read.asks or _really_asked(turn)):
             return _hint(turn, pick)
         return _without_fact(read, first, turn, pick)
@@ -85,7 +88,17 @@ def _fact_to_tell(act: DialogueAct | None, turn: UserTurn) -> FactId | None:
     fact = act.facts[0][0]
     if act.kind == "echo":
         return fact if fact in turn.disclosed or fact == "request" else None
-    return fact if act.kind == "ask" else None
+    if act.kind == "ask" and _is_told_in_full(turn, fact):
+        return next((other for other, _ in act.facts if other not in turn.disclosed), fact)
+    return fact if act.kind in ("ask", "more") else None
+
+
+def _is_told_in_full(turn: UserTurn, fact: FactId) -> bool:
+    """Say whether the user has lately given the fuller account of a fact."""
+    if fact not in turn.disclosed:
+        return False
+    said = [message.content for message in turn.history[-2 * MEMORY : -1 : 2]]
+    return reader_of(turn.scenario).is_told_in_full(fact, said)
 
 
 def _asked_before(turn: UserTurn) -> FactId | None:
@@ -108,16 +121,16 @@ def _really_asked(turn: UserTurn) -> bool:
 
 def _prods(read: Understanding) -> bool:
     """Say whether the message asks to hear more without naming anything."""
-    return all(not act.facts for act in read.questions)
+    return all(act.kind == "more" or not act.facts for act in read.questions)
 
 
-def _tell(scenario: Scenario, fact: FactId, disclosed: frozenset[FactId], pick: int) -> str:
-    short, fuller = scenario.fact(fact).disclosures
-    if fact not in disclosed:
+def _tell(turn: UserTurn, fact: FactId, pick: int, *, wants_more: bool) -> str:
+    short, fuller = turn.scenario.fact(fact).disclosures
+    if fact not in turn.disclosed:
         return short
-    first = fuller.split(" ", 1)[0]
-    rest = fuller if first in {"I", "I'm", "I've", "I'd", "I'll"} or first.isupper() else fuller[0].lower() + fuller[1:]
-    return _one_of(phrases.REPEATS, pick) + rest
+    if _is_told_in_full(turn, fact):
+        return _one_of(phrases.TOLD, pick)
+    return behind(_one_of(phrases.MORE if wants_more else phrases.REPEATS, pick), fuller)
 
 
 def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn, pick: int) -> str:
@@ -137,7 +150,8 @@ def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn
     if "suggest" in kinds and turn.disclosed and read.num_words <= SHORT_ADVICE:
         return _one_of(phrases.ADVICE_HEARD, pick)
     if kinds == {"small_talk"}:
-        return _one_of(phrases.SMALL_TALK, pick)
+        talk = next((act.talk for act in reversed(read.acts) if act.talk is not None), None)
+        return _one_of(phrases.SMALL_TALK[talk], pick)
     if kinds == {"unclear"}:
         return _one_of(phrases.UNCLEAR, pick)
     return _one_of(phrases.NUDGES, pick)

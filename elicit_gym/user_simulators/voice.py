@@ -6,7 +6,9 @@ Rules keep the content words, so that what a sentence gives away does not depend
 import re
 from functools import lru_cache
 
-__all__ = ["Voice", "voice_of"]
+from elicit_gym.understanding.heaps import is_function_word
+
+__all__ = ["Voice", "behind", "voice_of"]
 
 _CONTRACTIONS = {
     "can't": "cannot", "won't": "will not", "n't": " not", "i'm": "I am", "i've": "I have", "i'd": "I would",
@@ -69,9 +71,9 @@ class Voice:
         if self._typos and pick % 2 == 0:
             body = _TYPO.sub(lambda found: _TYPOS[found[0]], body, count=1)
         if self._opener and pick % 2 == 0:
-            body = f"{self._opener} {_uncapitalise(body)}"
+            body = behind(f"{self._opener} ", body)
         elif self._chatty and pick % 3 != 2:
-            body = _CHATTY[pick % len(_CHATTY)] + _uncapitalise(body)
+            body = behind(_CHATTY[pick % len(_CHATTY)], body)
         if self._dashes:
             body = body.replace(", ", " - ", 1)
         if self._closer and pick % 2 == 1:
@@ -89,11 +91,32 @@ def _expand(found: re.Match[str]) -> str:
     return full[0].upper() + full[1:] if found[0][0].isupper() else full
 
 
-def _uncapitalise(text: str) -> str:
-    first = text.split(" ", 1)[0]
-    if first in {"I", "I'm", "I've", "I'd", "I'll"} or first.isupper():
-        return text
-    return text[0].lower() + text[1:]
+def behind(opener: str, sentence: str) -> str:
+    """Put an opener in front of a sentence.
+
+    A first word that may be a name, or is a noun anyway, keeps its capital and gets a colon in front: who reads "As I
+    said, Japan" or "Well: Soups are my thing" stumbles over neither.
+
+    Args:
+        opener: with the space that ends it, and mostly a comma.
+        sentence: begins with a capital.
+    """
+    first = sentence.split(" ", 1)[0]
+    plain = first.rstrip(".,;:").lower().replace("’", "'")
+    if plain.split("'")[0] == "i":
+        return opener + sentence
+    if plain in _SMALL or is_function_word(plain) or is_function_word(plain.partition("'")[0]):
+        return opener + sentence[0].lower() + sentence[1:]
+    return opener.rstrip(" ,") + ": " + sentence
+
+
+_SMALL = frozenset(
+    """two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety
+    half mostly usually twice everybody everyone everywhere somewhere people folks neither whoever whenever late old new
+    big tiny fresh past outside upstairs behind used put went come looking haven't don't nothing such maybe
+    """.split()
+)
+"""First words that are no names, beside the function words."""
 
 
 @lru_cache(maxsize=4_096)

@@ -231,7 +231,7 @@ def _characters(reading: Reading, source: int) -> dict[str, int]:
 
 
 def _readable(name: str) -> str:
-    """Return a file's name in one Unicode form; bytes that are no UTF-8 are shown as they are in Python."""
+    """Return a file's name in one Unicode form; bytes that are not UTF-8 are shown as they are in Python."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 

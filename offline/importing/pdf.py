@@ -49,7 +49,7 @@ def _pages(data: bytes, path: str, limits: FileLimits) -> tuple[list[str], list[
 
 
 def _remarks(page: Any, number: int) -> list[Line]:
-    """Return comments and filled fields, which lie on a page and are no part of its text."""
+    """Return comments and filled fields, which lie on a page and do not belong to its text."""
     remarks = []
     for i, annotation in enumerate(page.get("/Annots") or ()):
         found = annotation.get_object()

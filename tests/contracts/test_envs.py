@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 import elicit_gym
 from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.errors import SettingError
 from elicit_gym.types import Message
 from tests.envs.parts import Goes
 
@@ -52,6 +53,41 @@ def test_check_env_with_warnings_as_errors(env_id: str, capsys: pytest.CaptureFi
         warnings.simplefilter("error")
         check_env(make(env_id).unwrapped)
     capsys.readouterr()
+
+
+@ENVS
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32])
+def test_a_seed_may_be_any_librarys_whole_number(env_id: str, kind: type) -> None:
+    assert make(env_id).reset(seed=kind(5)) == make(env_id).reset(seed=5)
+
+
+@ENVS
+@pytest.mark.parametrize("seed", [True, 3.0, "3", -1])
+def test_a_seed_that_is_none_is_told(env_id: str, seed: Any) -> None:
+    with pytest.raises(SettingError, match="expected (a whole number as seed|seed of 0 or more)"):
+        make(env_id).reset(seed=seed)
+
+
+@INFOQUEST
+def test_the_vector_environment_takes_the_same_seeds(env_id: str) -> None:
+    envs = gym.make_vec(env_id, num_envs=2, **OFFLINE_KWARGS.get(env_id, {}))
+    first = envs.reset(seed=5)[0]
+    for seed in (np.int64(5), [np.int64(5), np.int32(6)], np.array([5, 6])):
+        assert envs.reset(seed=seed)[0] == first
+    with pytest.raises(SettingError, match="as seed"):
+        envs.reset(seed=[1.5, 2])
+
+
+def test_gymnasiums_asynchronous_environment_works_without_shared_memory() -> None:
+    wanted: dict[str, Any] = {"num_envs": 2, "vectorization_mode": "async"}
+    envs = gym.make_vec("elicit_gym/InfoQuest-v0", vector_kwargs={"shared_memory": False}, **wanted)
+    try:
+        histories, _ = envs.reset(seed=5)
+        assert histories == gym.make_vec("elicit_gym/InfoQuest-v0", num_envs=2).reset(seed=5)[0]
+        _, rewards, *_ = envs.step(("What is this about?", "How much money can you spend?"))
+        assert rewards.shape == (2,)
+    finally:
+        envs.close()
 
 
 @ENVS

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.types import Scenario
-from elicit_gym.understanding.acts import Understanding, reader_of, understand
+from elicit_gym.understanding.acts import reader_of, understand
+from elicit_gym.understanding.dialogue_acts import Understanding
 
 SCENARIOS = load_scenarios()
 BAKER = next(s for s in SCENARIOS if s.id == "00-a")

@@ -127,7 +127,12 @@ def test_asked_again_it_tells_more() -> None:
         ("How much hair do you have?", phrases.NOTHING_TO_TELL["how much"]),
         ("Who invented the telephone?", phrases.NOTHING_TO_TELL["who"]),
         ("budget deadline tools friends family money time?", phrases.UNCLEAR),
-        ("That sounds really tough.", phrases.SMALL_TALK),
+        ("That sounds really tough.", phrases.SMALL_TALK["sympathy"]),
+        ("That sounds hard, doesn't it?", phrases.SMALL_TALK["sympathy"]),
+        ("Can I ask you a question?", phrases.SMALL_TALK["permission"]),
+        ("Does that make sense?", phrases.SMALL_TALK["check"]),
+        ("Is there anything else I should know?", phrases.SMALL_TALK["anything_else"]),
+        ("How are you today?", phrases.SMALL_TALK["greeting"]),
     ],
 )
 def test_what_no_fact_answers_gets_words_that_fit(message: str, expected: tuple[str, ...]) -> None:
@@ -165,6 +170,27 @@ def test_fitting_advice_on_what_is_known_is_not_brushed_off() -> None:
     _, reply = converse(BAKER, ["Do you rent the place?", "You could make the dough in the evening."])
     heard = content_stems(reply or "")
     assert any(content_stems(phrase) <= heard for phrase in (*phrases.ADVICE_HEARD, *phrases.CONTRARY))
+
+
+@pytest.mark.parametrize(
+    "prod", ["Could you tell me more?", "Can you elaborate?", "Why?", "How so?", "How can I help you?", "Please share more details."]
+)  # fmt: skip
+def test_who_wants_to_hear_more_hears_what_it_is_about_and_then_more_of_what_was_told(prod: str) -> None:
+    (reply,) = converse(BAKER, [prod])
+    assert disclosed(BAKER, reply) == {"request"}
+    short, fuller, nothing = converse(BAKER, ["How much have you put aside for this?", prod, prod])
+    assert disclosed(BAKER, short) == disclosed(BAKER, fuller) == {"constraint_3"}
+    assert content_stems(BAKER.fact("constraint_3").disclosures[1]) <= content_stems(fuller or "")
+    assert disclosed(BAKER, nothing) == frozenset()
+
+
+def test_nothing_is_told_a_third_time() -> None:
+    for scenario in SCENARIOS[::9]:
+        *_, third = converse(
+            scenario, ["What is your goal?", "What do you want to achieve?", "What are you aiming for?"]
+        )
+        assert disclosed(scenario, third) == frozenset()
+        assert any(content_stems(phrase) <= content_stems(third or "") for phrase in phrases.TOLD)
 
 
 def test_a_guarded_user_tells_only_who_follows_up() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_gym.user_simulators.voice import Voice
+from elicit_gym.user_simulators.voice import Voice, behind
 
 TRAITS = (
     "all lower case", "uses exclamation marks", "trails off", "ends with an emoji", "frequent typos", "drops articles",
@@ -41,3 +41,20 @@ def test_rules_that_depend_on_the_turn() -> None:
 )
 def test_any_sentence_can_be_said(traits: list[str], sentence: str, pick: int) -> None:
     Voice(tuple(traits)).say(sentence if sentence.strip().strip(".!?") else "x", pick)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("A line cook wants it.", "Right, a line cook wants it."),
+        ("An aunt of mine knows.", "Right, an aunt of mine knows."),
+        ("It's my kitchen.", "Right, it's my kitchen."),
+        ("I've no time.", "Right, I've no time."),
+        ("Two of them left.", "Right, two of them left."),
+        ("Japan is far.", "Right: Japan is far."),
+        ("Soups are my thing.", "Right: Soups are my thing."),
+    ],
+)
+def test_what_stands_behind_an_opener_keeps_a_capital_only_where_it_must(sentence: str, said: str) -> None:
+    assert behind("Right, ", sentence) == said
+    assert Voice(('starts with "Right,"',)).say(sentence, 0) == said
