@@ -64,6 +64,7 @@ CROSS_CUTTING = {
     "test_hostile_names.py": "whatever shows a name: commands, figures, pages",
     "test_remote_code.py": "what models of strangers may not do",
     "test_trust.py": "what saved data may not do",
+    "test_trust_page.py": "the page docs/trust.md",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
 """Tests of no single module, and what they are of."""
