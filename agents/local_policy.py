@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.batch import collate
+from elicit_gym.agents.batch import Row, collate
 from elicit_gym.agents.local_model import best_device, load_model, loaded_sha256
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
@@ -189,13 +189,13 @@ class LocalPolicy:
         order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            batch = collate([(examples[i], 0.0) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
-            counted = batch.action_mask
+            batch = collate([Row.of(examples[i]) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
+            counted = batch.actions
             if not with_end:
                 ends = torch.tensor([examples[i].end for i in chosen], device=counted.device)
                 counted[torch.arange(len(chosen), device=counted.device), ends] = 0
             with torch.inference_mode():
-                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted)
+                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted, len(chosen))
             for i, total, count in zip(chosen, totals.tolist(), counts.tolist(), strict=True):
                 scores[i] = LogProb(total, int(count))
         return [score for score in scores if score is not None]

@@ -1,11 +1,14 @@
 """Episodes as data: what was said, what it earned, and what stopped an episode that could not be finished."""
 
-from collections.abc import Iterator, Mapping
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from elicit_gym.errors import FailureSource
-from elicit_gym.types import ChatHistory, Message, Usage
+from elicit_gym.types import ChatHistory, JudgeReply, Message, Usage
 
 __all__ = ["Episode", "EpisodeRecord", "Failure", "Transition", "Turn"]
 
@@ -31,6 +34,7 @@ class Turn:
         newly_satisfied: indexes of checklist items.
         unscored: indexes of the items that the judge could not score.
         flags: what the user simulator had to repair.
+        judged: what the judge wrote, by item; empty for judges that write nothing, and where it is left out.
     """
 
     action: str
@@ -41,6 +45,7 @@ class Turn:
     unscored: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+    judged: tuple[JudgeReply, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,6 +165,8 @@ class EpisodeRecord:
             "truncated": self.episode.truncated,
             "left": self.episode.left,
         }
+        if any(turn.judged for turn in self.episode.turns):
+            row["judged"] = _pack([turn.judged for turn in self.episode.turns])
         if self.failure is not None:
             row["failure"] = {
                 "source": self.failure.source,
@@ -176,6 +183,8 @@ class EpisodeRecord:
             KeyError, TypeError, ValueError: the row is not a record.
         """
         failure = row.get("failure")
+        packed = row.get("judged")
+        judged = _unpack(packed) if packed is not None else [()] * len(row["turns"])
         return cls(
             policy=row["policy"],
             env_id=row["env_id"],
@@ -184,7 +193,7 @@ class EpisodeRecord:
             seed=int(row["seed"]),
             episode=Episode(
                 opening_message=row["opening_message"],
-                turns=tuple(_turn_from_row(turn) for turn in row["turns"]),
+                turns=tuple(_turn_from_row(*turn) for turn in zip(row["turns"], judged, strict=True)),
                 terminated=bool(row["terminated"]),
                 truncated=bool(row["truncated"]),
                 left=bool(row["left"]),
@@ -213,7 +222,28 @@ def _turn_to_row(turn: Turn) -> dict[str, Any]:
     return row
 
 
-def _turn_from_row(row: Mapping[str, Any]) -> Turn:
+def _pack(turns: Sequence[Sequence[JudgeReply]]) -> str:
+    """Compress what a judge wrote, a whole episode at a time, since its replies resemble each other."""
+    plain = [[[j.item, j.satisfied, list(j.replies), j.reason] for j in judged] for judged in turns]
+    packed = zlib.compress(json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode("ascii"), 9)
+    return base64.b85encode(packed).decode("ascii")
+
+
+def _unpack(packed: str) -> list[tuple[JudgeReply, ...]]:
+    try:
+        plain = json.loads(zlib.decompress(base64.b85decode(packed)))
+    except zlib.error as error:
+        raise ValueError(f"what the judge wrote cannot be unpacked: {error}") from None
+    return [
+        tuple(
+            JudgeReply(item=int(item), satisfied=satisfied, replies=tuple(map(str, replies)), reason=reason)
+            for item, satisfied, replies, reason in judged
+        )
+        for judged in plain
+    ]
+
+
+def _turn_from_row(row: Mapping[str, Any], judged: tuple[JudgeReply, ...]) -> Turn:
     return Turn(
         action=row["action"],
         reply=row["reply"],
@@ -226,4 +256,5 @@ def _turn_from_row(row: Mapping[str, Any]) -> Turn:
             Usage(seat=s, model=m, calls=c, input_tokens=i, output_tokens=o, cost_usd=d)
             for s, m, c, i, o, d in row.get("usage", ())
         ),
+        judged=judged,
     )

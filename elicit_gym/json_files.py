@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from elicit_gym.errors import StorageError
+from elicit_gym.files import appending, write_text
 
 __all__ = [
     "UnfinishedLineWarning",
+    "append_lines",
     "parse_line",
     "parse_lines",
     "read_lines",
@@ -46,9 +48,13 @@ class _Line(NamedTuple):
 
 def write_json(path: Path, value: Any) -> None:
     """Write JSON so that a kill leaves the old file or the new one, never half of it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Add whole lines to the end of a file, made if need be; see `elicit_gym.files.appending`."""
+    with appending(path) as file:
+        file.write(lines)
 
 
 def read_text(path: Path) -> str:
@@ -181,8 +187,7 @@ def resume_records(
         _warn(path, unfinished, "It was taken away")
         os.truncate(path, unfinished.start)
     elif unfinished is not None:
-        with path.open("ab") as file:
-            file.write(b"\n")
+        append_lines(path, "\n")
     return found
 
 

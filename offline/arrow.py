@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, StorageError
+from elicit_gym.files import writing
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.episodes import OfflineEpisode
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.types import Message
 
 __all__ = ["ArrowEpisodes", "write_episodes"]
@@ -75,17 +76,20 @@ def _episode(row: dict[str, Any]) -> OfflineEpisode:
     )
 
 
-def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
+def write_episodes(episodes: Iterable[OfflineEpisode], path: Path, *, inputs: Iterable[Path] = ()) -> Path:
     """Write episodes as they come, in bounded memory; the file appears once it is complete.
+
+    Args:
+        episodes: in the order of the rows.
+        path: the Arrow file.
+        inputs: see `elicit_gym.files.check_output`.
 
     Returns:
         The path.
     """
     pa = _pyarrow()
     schema = _schema(pa)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+    with writing(path, binary=True, inputs=inputs) as file, pa.ipc.new_file(file, schema) as writer:
         rows: list[dict[str, Any]] = []
         for episode in episodes:
             rows.append(_row(episode))
@@ -94,7 +98,6 @@ def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
                 rows = []
         if rows:
             writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
-    temporary.replace(path)
     return path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.files import replacing, writing
 from elicit_gym.json_files import read_records
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.episodes import OfflineEpisode
@@ -14,30 +15,33 @@ from elicit_gym.offline.windows import Window, window_from_row, window_to_row
 from elicit_gym.types import Message
 
 __all__ = [
-    "from_huggingface", "from_minari", "read_published", "to_huggingface", "to_minari", "write_published",
+    "from_huggingface", "from_minari", "read_published", "to_huggingface", "to_minari", "write_huggingface",
+    "write_published",
 ]  # fmt: skip
 
 
-def write_published(windows: Iterable[Window], path: str | Path, *, experimental: bool = True) -> int:
-    """Write windows as the released JSON lines.
+def write_published(
+    windows: Iterable[Window], path: str | Path, *, experimental: bool = True, inputs: Iterable[Path] = ()
+) -> int:
+    """Write windows as the released JSON lines, in strict UTF-8.
 
     Args:
         windows: the windows to write.
         path: the file.
         experimental: whether to write score and return, which the fine-tuning rows do not have.
+        inputs: see `elicit_gym.files.check_output`.
 
     Returns:
         The number of windows.
+
+    Raises:
+        SettingError: a text holds half of a surrogate pair, which no reader of JSON lines takes; nothing is written.
     """
     count = 0
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+    with writing(Path(path), inputs=inputs) as file:
         for window in windows:
             file.write(json.dumps(window_to_row(window, experimental=experimental), ensure_ascii=False) + "\n")
             count += 1
-    temporary.replace(target)
     return count
 
 
@@ -111,6 +115,31 @@ def from_huggingface(table: Any, name: str = "huggingface") -> OfflineDataset:
             f"Reading a Hugging Face dataset: expected the columns of an exported one, got {type(error).__name__}: "
             f"{error}."
         ) from error
+
+
+def write_huggingface(dataset: OfflineDataset, path: Path, *, inputs: Iterable[Path] = ()) -> int:
+    """Write episodes for Hugging Face datasets: as Parquet where the path ends in ``.parquet``, else as a folder.
+
+    Args:
+        dataset: the episodes.
+        path: the file, or a folder that is new, empty or such an export.
+        inputs: see `elicit_gym.files.check_output`.
+
+    Returns:
+        The number of episodes.
+
+    Raises:
+        SettingError: it cannot be written there.
+    """
+    if path.is_dir() and any(path.iterdir()) and not (path / "dataset_info.json").is_file():
+        raise SettingError(
+            f"Writing {path}: expected a new folder or an earlier export, got one with other files. Choose another."
+        )
+    in_folder = path.suffix != ".parquet"
+    table = to_huggingface(dataset)
+    with replacing(path, folder=in_folder, inputs=inputs) as beside:
+        table.save_to_disk(beside) if in_folder else table.to_parquet(beside)
+    return len(dataset)
 
 
 def _huggingface() -> Any:

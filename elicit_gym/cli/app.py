@@ -5,6 +5,7 @@ from typing import Any
 
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
+from elicit_gym.cli.contrast import contrast_command
 from elicit_gym.cli.data import data_app
 from elicit_gym.cli.evaluate_yield import evaluate_command
 from elicit_gym.cli.human_eval import human_eval_app
@@ -13,9 +14,11 @@ from elicit_gym.cli.scenarios import scenarios_app
 from elicit_gym.cli.serve import serve_command
 from elicit_gym.cli.train import train_app
 from elicit_gym.errors import ElicitGymError
-from elicit_gym.reporting.terminal import echo
+from elicit_gym.reporting.terminal import echo, printable
 
 __all__ = ["app", "main"]
+
+_FORMAT = warnings.formatwarning
 
 app = command_group(
     "Compare dialogue agents that must ask, play an episode, use human interviews as data, and train local models.",
@@ -25,6 +28,7 @@ app = command_group(
 app.command("compare", cls=Command)(compare_command)
 app.command("report", cls=Command)(report_command)
 app.command("rejudge", cls=Command)(rejudge_command)
+app.command("contrast", cls=Command)(contrast_command)
 app.command("noise-floor", cls=Command)(noise_floor_command)
 app.command("play", cls=Command)(play_command)
 app.command("serve", cls=Command)(serve_command)
@@ -35,22 +39,18 @@ app.add_typer(train_app, name="train")
 app.add_typer(human_eval_app, name="human-eval")
 
 
+def _as_sentence(message: Any, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """Write the package's own warnings as sentences for users; those of libraries keep their place in the code."""
+    if category.__module__.split(".")[0] == "elicit_gym":
+        return printable(f"elicit-gym: {message}\n")
+    return printable(_FORMAT(message, category, filename, lineno, line))
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
-    usual, warnings.showwarning = warnings.showwarning, _show_warning
+    warnings.formatwarning = _as_sentence
     try:
         app()
     except ElicitGymError as error:
         echo(f"elicit-gym: {error}", err=True)
         raise SystemExit(2) from None
-    finally:
-        warnings.showwarning = usual
-
-
-def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
-) -> None:
-    """Show what our own code warns of as a sentence, and others' warnings as usual; both may quote a file's text."""
-    ours = type(message).__module__.startswith("elicit_gym.")
-    usual = warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n")
-    echo(f"elicit-gym: {message}" if ours else usual, err=True)

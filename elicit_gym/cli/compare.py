@@ -32,10 +32,13 @@ def _seats(
     max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
-    shared: dict[str, Any] = {"env": env, "max_new_tokens": max_new_tokens, "prompts": prompts}
+    shared: dict[str, Any] = {"env": env, "prompts": prompts}
+    # What is enough for a message cuts a judge off in its reasons: it has a limit of its own.
+    of_user = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
+    of_judge = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
     return {
-        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
-        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+        **o.seat_kwargs("user_simulator", user, **of_user, **shared),
+        **o.seat_kwargs("judge", judge, **of_judge, **shared),
     }
 
 
@@ -64,6 +67,7 @@ def compare_command(
     judge: m.JudgeOption = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     prompts: m.PromptsOption = None,
     cache: m.CacheOption = None,
     cache_mode: m.CacheModeOption = "read-write",
@@ -84,6 +88,8 @@ def compare_command(
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
     kwargs = o.env_kwargs(scenarios, split, max_turns)
     kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_new_tokens, prompts)
+    if not judge_replies:
+        kwargs = o.without_judge_replies(kwargs, env)
     of_models = {
         "system_prompt": system_prompt,
         "prompts": str(prompts) if prompts else None,
@@ -217,6 +223,7 @@ def rejudge_command(
     out: Annotated[Path | None, o.out_option("Without it, the new report is not written.")] = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     max_new_tokens: m.MaxNewTokensOption = None,
     prompts: m.PromptsOption = None,
     concurrency: o.ConcurrencyOption = 16,
@@ -243,6 +250,8 @@ def rejudge_command(
         max_new_tokens=max_new_tokens,
         prompts=prompts,
     )
+    if not judge_replies:
+        seat = o.without_judge_replies({**seat, "judge": judge}, None)
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with (
         o.stoppable("Nothing was saved."),

@@ -79,7 +79,6 @@ def score_command(
     result = score_ratings(found, checks, key, keep_all=keep_all)
     print_human_evaluation(result)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         write_json(out / "table9.json", result.to_row())
         draw_human_evaluation(result, out / "table9.png")
         echo(f"Numbers: {out / 'table9.json'}")

@@ -3,7 +3,7 @@
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registry import REGISTRIES
+from elicit_gym.registry import JUDGES, REGISTRIES
 from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
 from elicit_gym.rollout.units import environment_defaults
@@ -24,6 +24,7 @@ __all__ = [
     "SPLIT",
     "ConcurrencyOption",
     "EnvOption",
+    "JsonOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
@@ -37,6 +38,7 @@ __all__ = [
     "report_problems",
     "seat_kwargs",
     "stoppable",
+    "without_judge_replies",
 ]
 
 EnvOption = Annotated[str, typer.Option("--env", help="Play in the environment with this id.")]
@@ -68,6 +70,7 @@ TurnsOption = Annotated[
         help="Let the agent send at most this many messages per episode; the environment's own number by default.",
     ),
 ]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
 
@@ -146,6 +149,21 @@ def seat_kwargs(
     if fits or (before and who != own.get(seat)):  # the arguments of one part are not those of another
         made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **fits}
     return made
+
+
+def without_judge_replies(kwargs: Mapping[str, Any], env: str | None) -> dict[str, Any]:
+    """Return the arguments of an environment whose judge does not hand its raw replies on.
+
+    Args:
+        kwargs: the arguments so far.
+        env: its id; None where there is no environment.
+    """
+    own = environment_defaults(env) if env is not None else {}
+    who = kwargs.get("judge", own.get("judge"))
+    if not isinstance(who, str) or "keep_replies" not in inspect.signature(JUDGES.factory(who)).parameters:
+        return dict(kwargs)  # such a judge writes nothing
+    before = kwargs.get("judge_kwargs", own.get("judge_kwargs") if who == own.get("judge") else None) or {}
+    return {**kwargs, "judge_kwargs": {**before, "keep_replies": False}}
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from gymnasium.error import InvalidAction, ResetNeeded
 
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.errors import EpisodeFailure, JudgeFailure, boundary
-from elicit_gym.judges.base import JUDGING, Judge, judge_all
+from elicit_gym.judges.base import JUDGING, Judge, judge_all, judge_replies
 from elicit_gym.rewards import Reward, RewardStep
-from elicit_gym.types import ChatHistory, JudgeRequest, Usage, UserReply, UserTurn, Verdict
+from elicit_gym.types import ChatHistory, JudgeReply, JudgeRequest, Usage, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import REPLYING, UserSimulator, checked_reply, reply_all
 
 __all__ = [
@@ -54,6 +54,7 @@ class StepInfo(TypedDict):
         unscored: indexes of the items that the judge could not score.
         flags: what judge and user simulator had to repair.
         usage: what they spent.
+        judged: what the judge wrote, by item; empty for judges that write nothing.
     """
 
     scenario_id: str
@@ -65,6 +66,7 @@ class StepInfo(TypedDict):
     unscored: tuple[int, ...]
     flags: tuple[str, ...]
     usage: tuple[Usage, ...]
+    judged: tuple[JudgeReply, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,7 @@ def make_step(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> 
         reply: the user's; None ends the episode, see `Conversation.advance`.
     """
     conversation = judged.conversation
+    written = judge_replies(conversation.pending, judged.verdicts)
     conversation.advance(judged.action, judged.verdicts, judged.turn, reply)
     num_items = len(conversation.satisfied)
     step = RewardStep(
@@ -291,11 +294,16 @@ def make_step(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> 
         float(reward(step)),
         conversation.terminated,
         conversation.truncated,
-        step_info(conversation, judged.verdicts, reply),
+        step_info(conversation, judged.verdicts, reply, written),
     )
 
 
-def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None) -> StepInfo:
+def step_info(
+    conversation: Conversation,
+    verdicts: Sequence[Verdict] = (),
+    reply: UserReply | None = None,
+    written: tuple[JudgeReply, ...] = (),
+) -> StepInfo:
     """Return the info of the step just made, or of the reset."""
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -314,4 +322,5 @@ def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), repl
         "unscored": conversation.unscored,
         "flags": flags,
         "usage": usage,
+        "judged": written,
     }

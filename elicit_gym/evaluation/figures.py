@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
-from elicit_gym.reporting.style import STYLE, colour, drawable
+from elicit_gym.reporting.style import STYLE, colour, drawable, save_figure
 from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def draw_figures(
     """
     import matplotlib as mpl
 
-    folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Path] = {}
     with mpl.rc_context(STYLE):
         curves = [(policy.policy, policy.curve) for policy in policies if policy.num_episodes]
@@ -40,9 +39,7 @@ def draw_figures(
         if pairs:
             figures["differences"] = _differences(pairs)
         for name, figure in figures.items():
-            drawn[name] = folder / f"{name}.svg"
-            figure.savefig(drawn[name], metadata={"Date": None})
-            figure.savefig(folder / f"{name}.png", dpi=160)
+            drawn[name] = save_figure(figure, folder / f"{name}.svg")
     return drawn
 
 

@@ -91,7 +91,14 @@ def _conversations(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenari
                 "left": record.episode.left,
                 "f": f"{record.failure.source}: {record.failure.message}" if record.failure else None,
                 "t": [
-                    [turn.action, turn.reply, list(turn.newly_satisfied), list(turn.unscored)]
+                    [
+                        turn.action,
+                        turn.reply,
+                        list(turn.newly_satisfied),
+                        list(turn.unscored),
+                        list(turn.flags),
+                        [[j.item, j.satisfied, list(j.replies), j.reason] for j in turn.judged],
+                    ]
                     for turn in record.episode.turns
                 ],
             }

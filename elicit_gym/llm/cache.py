@@ -22,6 +22,7 @@ def cache_key(model_settings: dict[str, Any], request: ChatRequest) -> str:
         "seed": request.seed,
         "repeat": request.repeat,
         "json_schema": request.json_schema,
+        **({} if request.max_tokens is None else {"max_tokens": request.max_tokens}),
     }
     return sha256(json.dumps(material, sort_keys=True).encode("ascii")).hexdigest()
 

@@ -56,6 +56,10 @@ class HTTPTransport:
             )
         return {"Authorization": f"Bearer {key}"}
 
+    def takes_schema(self) -> bool:
+        """Say no: what a server of one's own accepts is for its owner to say."""
+        return False
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request, on the one background loop, whose session it keeps."""
         try:

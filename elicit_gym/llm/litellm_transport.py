@@ -106,6 +106,10 @@ class LiteLLMTransport:
                     fatal=True,
                 )
 
+    def takes_schema(self) -> bool:
+        """Say whether litellm knows that the model accepts a JSON schema; of a server of one's own it knows nothing."""
+        return not self._api_base and bool(_load().supports_response_schema(self.model))
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request."""
         litellm = _load()

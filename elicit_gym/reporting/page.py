@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elicit_gym.files import write_text
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 
@@ -108,7 +109,8 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
         "base-uri 'none'; form-action 'none'"
     )
     page = {"page_style": Markup(style), "page_script": Markup(script), "page_policy": Markup(policy)}
-    path.write_bytes(environment.get_template(template).render({**values, **page}).encode("utf-8", "replace"))
+    text = environment.get_template(template).render({**values, **page})
+    write_text(path, text.encode("utf-8", "replace").decode("utf-8"))
     return path
 
 

@@ -119,6 +119,7 @@ def turn_of(action: str, result: StepResult, spent: tuple[Usage, ...] = (), repa
         unscored=info["unscored"],
         flags=(*repaired, *info["flags"]),
         usage=(*spent, *info["usage"]),
+        judged=info["judged"],
     )
 
 

@@ -9,6 +9,7 @@ from typing import IO
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import appending
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.rollout.manifest import RunManifest
 
@@ -54,14 +55,8 @@ class RunStore:
             advice = "Remove the line; its episode will be made again."
             records = resume_records(path, EpisodeRecord.from_row, what="an episode", advice=advice)
             self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json(manifest_path, self._manifest.to_json())
-            self._file = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise SettingError(
-                f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
-            ) from error
+        write_json(manifest_path, self._manifest.to_json())
+        self._file = appending(path)
 
     def stopped(self, reason: str | None) -> None:
         """Note in the manifest why the run ended early; None where it did not."""

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
+from elicit_gym.files import writing
 from elicit_gym.offline.human_eval.scales import SCALES
 from elicit_gym.offline.human_eval.tasks import Task, write_key
 from elicit_gym.reporting.page import pack, shortened, write_page
@@ -34,7 +35,6 @@ def write_batch(tasks: Sequence[Task], folder: Path, *, seed: int) -> None:
             f"Writing a batch to {folder}: expected a folder without one, got one with a key.json, which its answers "
             "need. Choose another folder."
         )
-    folder.mkdir(parents=True, exist_ok=True)
     num_responses = len(tasks[0].responses)
     _write_mturk(tasks, folder / "mturk.csv")
     shared = {
@@ -61,8 +61,8 @@ def _setting(task: Task) -> str:
 def _write_mturk(tasks: Sequence[Task], path: Path) -> None:
     # Mechanical Turk puts cells into its page as they are and refuses characters beyond the basic plane: cells are
     # escaped HTML in ASCII.
-    with path.open("w", encoding="ascii", newline="") as file:
-        writer = csv.writer(file)
+    with writing(path) as file:
+        writer = csv.writer(file)  # which ends lines with a carriage return and a line feed, as its standard says
         numbers = range(1, len(tasks[0].responses) + 1)
         writer.writerow(["task_id", "setting", "context", *(f"response_{i}" for i in numbers)])
         for task in tasks:

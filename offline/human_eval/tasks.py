@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Literal
 
 from elicit_gym.errors import SettingError, StorageError
-from elicit_gym.json_files import read_records
+from elicit_gym.json_files import read_records, write_json
 
 __all__ = ["Allocation", "Task", "allocate", "make_tasks", "read_key", "read_samples", "write_key"]
 
@@ -150,7 +150,7 @@ def write_key(path: Path, tasks: Sequence[Task], seed: int) -> None:
         task.id: {"block_id": task.block_id, "domain": task.domain, "dialogue": task.dialogue, "sources": task.sources}
         for task in tasks
     }
-    path.write_text(json.dumps({"format": 1, "seed": seed, "tasks": rows}, indent=2) + "\n", encoding="utf-8")
+    write_json(path, {"format": 1, "seed": seed, "tasks": rows})
 
 
 def read_key(folder: Path) -> dict[str, dict[str, Any]]:

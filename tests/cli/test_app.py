@@ -101,3 +101,13 @@ def test_play_as_the_user(tmp_path: Path) -> None:
     assert "You are the user" in done.stdout
     assert "constraint_1: rental contract" in done.stdout
     assert "in 2 turns" in done.stdout
+
+
+def test_stats_of_scenarios_are_printed_and_written(tmp_path: Path) -> None:
+    done = run("scenarios", "stats", "--split", "test", "--json", "stats.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Nearest scenarios" in done.stdout
+    stats = json.loads((tmp_path / "stats.json").read_text(encoding="utf-8"))
+    assert stats["scenarios"] == 60
+    assert all(row["met"] for row in stats["depth"])
+    assert {"ask", "advice"} <= set(stats["diversity"]["reach"]["share"])

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,13 @@ def test_the_papers_definition_on_merged_turns() -> None:
 
 def test_the_published_mode_takes_the_last_raw_turn_and_discounts_over_raw_turns() -> None:
     episode = episode_of_dialogue(TALK, ReplyLength(), gamma=0.5, published=True)
-    assert episode.rewards == (1, 2, 0)  # "d" and not "a b c d"
-    assert episode.returns_to_go == (1 + 0.5 * 2, 2, 0)
+    assert episode.rewards == (1, 2)  # "d" and not "a b c d"; the last action, which nobody answers, is left out
+    assert episode.returns_to_go == (1 + 0.5 * 2, 2)
+    assert episode.messages[0].content == "one\n\nmore"
+    assert [len(o) for o in episode.observations()] == [0, 2, 4]
+    later = replace(TALK, turns=tuple(replace(turn, turn_id=turn.turn_id + 1) for turn in TALK.turns))
+    published = episode_of_dialogue(later, ReplyLength(), gamma=0.5, published=True)
+    assert published.turn_ids == episode.turn_ids == (0, 2, 4, 5)  # the place in the dialogue, not the turn's id
     plain = dialogue("E q\nR a b\nE q\nR c")
     one, other = (episode_of_dialogue(plain, ReplyLength(), published=p) for p in (True, False))
     assert one == other  # without neighbours of the same role the two modes are the same

@@ -10,11 +10,24 @@ unpack().then(({scenarios, episodes}) => {
     const root = $("episode"); root.replaceChildren();
     const chat = add(root, "div"), side = add(root, "div", undefined, "side"), s = scenarios[e.s], done = new Set();
     if (s) add(chat, "div", s.opening, "bubble user");
-    for (const [action, reply, newly, unscored] of e.t) {
-      add(chat, "div", action, "bubble assistant");
-      for (const i of newly) { done.add(i); add(chat, "div", "✓ " + (s ? s.checklist[i] : "item " + (i + 1)), "tick"); }
-      if (unscored.length) add(chat, "div", unscored.length + " item(s) unscored", "tick unscored");
-      if (reply !== null) add(chat, "div", reply, "bubble user");
+    for (const [action, reply, newly, unscored, flags, judged] of e.t) {
+      const of = seat => flags.filter(f => f.startsWith(seat + ":")).map(f => f.slice(seat.length + 1).replaceAll("_", " ").replaceAll(":", ": "));
+      const flag = seat => { if (of(seat).length) add(chat, "div", of(seat).join(" · "), "flags " + seat); };
+      const question = i => s ? s.checklist[i] : "item " + (i + 1);
+      const written = (i, parent) => { for (const [item, , replies, reason] of judged) if (item === i) {
+        const box = add(parent, "details", undefined, "written"); add(box, "summary", "the judge on this" + (reason ? ": " + reason : ""));
+        replies.forEach((text, k) => { if (replies.length > 1) add(box, "b", k === replies.length - 1 ? "the reply that counts" : "asked again after"); add(box, "pre", text); });
+      } };
+      add(chat, "div", action, "bubble assistant"); flag("policy");
+      for (const i of newly) { done.add(i); written(i, add(chat, "div", "✓ " + question(i), "tick")); }
+      for (const i of unscored) written(i, add(chat, "div", "? unscored: " + question(i), "tick unscored"));
+      const not = judged.filter(([i]) => !newly.includes(i) && !unscored.includes(i));
+      if (not.length) {
+        const box = add(chat, "details", undefined, "not"); add(box, "summary", "not met: " + not.length);
+        for (const [i] of not) written(i, add(box, "div", question(i), "tick not"));
+      }
+      flag("judge");
+      if (reply !== null) { add(chat, "div", reply, "bubble user"); flag("user_simulator"); }
     }
     if (e.f) add(chat, "div", "Failed. " + e.f, "warn");
     add(side, "h3", e.p + " · return " + Math.round(e.r * 100) / 100 + (e.ok ? " · success" : e.left ? " · left by the user" : ""));
