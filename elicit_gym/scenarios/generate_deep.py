@@ -16,6 +16,7 @@ from elicit_gym.scenarios.generate import GenerationResult, append_row
 from elicit_gym.scenarios.personas import draw_triples
 from elicit_gym.scenarios.schema import scenario_from_row
 from elicit_gym.scenarios.stages import Rejected
+from elicit_gym.strict_json import typed
 from elicit_gym.types import Scenario
 
 __all__ = ["SCENARIOS_FILE", "generate_deep_scenarios"]
@@ -95,7 +96,7 @@ class _Store:
         self.path, self._rejected = folder / SCENARIOS_FILE, folder / "rejected.jsonl"
         self.scenarios: tuple[Scenario, ...] = tuple(_read(self.path, scenario_from_row))
         self.openings = {scenario.id: scenario.opening_message for scenario in self.scenarios}
-        self.refused: set[str] = set(_read(self._rejected, lambda row: str(row["id"])))
+        self.refused: set[str] = set(_read(self._rejected, lambda row: typed(str, row["id"], "id")))
 
     def keep(self, row: Mapping[str, Any]) -> None:
         """Write a scenario."""

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from elicit_gym.strict_json import json_text, parse_json
+
 __all__ = ["read_list", "read_object", "read_rows", "read_sentence", "texts_of"]
 
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
@@ -156,7 +158,7 @@ def _entry(entry: Any) -> str:
     if isinstance(entry, list) and len(entry) == 1:
         return _entry(entry[0])
     if not isinstance(entry, str):
-        raise ValueError(f"expected a text for each entry, got {json.dumps(entry, ensure_ascii=False)[:80]}")
+        raise ValueError(f"expected a text for each entry, got {json_text(entry, ascii_only=False)[:80]}")
     return entry
 
 
@@ -212,7 +214,7 @@ def read_rows(text: str, name: str) -> list[dict[str, Any]]:
         else:
             raise ValueError(f"expected the field {name}, got {', '.join(plain)}")
     if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
-        raise ValueError(f"expected a list of objects in {name}, got {json.dumps(value, ensure_ascii=False)[:80]}")
+        raise ValueError(f"expected a list of objects in {name}, got {json_text(value, ascii_only=False)[:80]}")
     return [_plain_keys(row) for row in value]
 
 
@@ -286,8 +288,8 @@ def _mended(text: str) -> str:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return parse_json(text, control_characters=True)
+    except ValueError:
         return None
 
 
