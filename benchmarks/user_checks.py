@@ -6,21 +6,29 @@
 copies came to be compared by the stems of their words). All replies and labels are of one hand, which also wrote the
 checks, in the manner of real models; they are frozen by `SHA256SUMS`.
 
+A third check of false alarms: what the scripted user says in play, which is sound by construction (in the manners
+``open`` and ``wandering``, to three policies, in 40 scenarios).
+
 A reply is caught if it is asked for again (or mended, or fails the episode), or if what is wrong with it is cut off
 before it is read: thoughts, and lines after the end of a turn.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, ClassVar, Literal
 
 from benchmarks.common import write_result
 from benchmarks.labelled_messages import FOLDER, derived_scenarios
+from elicit_gym import collect_episodes
+from elicit_gym.agents import load_policy
 from elicit_gym.llm.content import clean_content
 from elicit_gym.scenarios.load import load_scenarios
-from elicit_gym.types import Message, UserTurn
+from elicit_gym.types import Message, UserReply, UserTurn
 from elicit_gym.user_simulators.checks import problem_of_reply, strip_label
+from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
 
 Half = Literal["tune", "held_out", "fresh"]
 FILES = ("user_replies", "user_replies_fresh")
@@ -94,11 +102,39 @@ def table(replies: list[LabelledReply]) -> dict[str, Any]:
     return {"kinds": rows, "all_kinds": {"replies": total, "caught": found, "share": round(found / total, 4)}}
 
 
+class Watched(ScriptedUserSimulator):
+    """The scripted user, whose replies are checked as a model's would be."""
+
+    found: ClassVar[Counter[str]] = Counter()
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        """Reply, and note what is found wrong with it."""
+        reply = super().reply(turn)
+        self.found[problem_of_reply(reply.text, turn) or "none"] += 1
+        return reply
+
+
+def scripted_alarms() -> dict[str, Any]:
+    """Return how many sound replies of the scripted user are found fault with, and why."""
+    # This very module, under the name by which the environment imports the user.
+    found: Counter[str] = import_module("benchmarks.user_checks").Watched.found
+    found.clear()
+    for manner in ("open", "wandering"):
+        kwargs = {"user_simulator": "benchmarks.user_checks:Watched", "user_simulator_kwargs": {"manner": manner}}
+        for name in ("adaptive", "ask-one", "naive"):
+            ids = [scenario.id for scenario in load_scenarios()[::3]]
+            collect_episodes(load_policy(name), env_kwargs={**kwargs, "max_turns": 8}, scenario_ids=ids)
+    total, sound = found.total(), found["none"]
+    by_problem = {problem: count for problem, count in sorted(found.items()) if problem != "none"}
+    return {"replies": total, "alarms": total - sound, "share": round(1 - sound / total, 4), "by_problem": by_problem}
+
+
 def main() -> None:
     """Write the tables."""
     replies = list(load_replies())
     halves: tuple[Half, ...] = ("tune", "held_out", "fresh")
-    write_result("user_checks", {half: table([r for r in replies if r.half == half]) for half in halves})
+    tables = {half: table([r for r in replies if r.half == half]) for half in halves}
+    write_result("user_checks", {**tables, "scripted_user": scripted_alarms()})
 
 
 if __name__ == "__main__":

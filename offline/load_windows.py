@@ -15,7 +15,7 @@ from elicit_gym.offline.load_dataset import corpus_and_domain, load_dataset
 from elicit_gym.offline.released_rows import EXPERIMENTAL, read_experimental
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
 
-__all__ = ["load_shuffled_windows", "load_tokenizer", "load_windows", "window_rules"]
+__all__ = ["has_splits", "load_shuffled_windows", "load_tokenizer", "load_windows", "window_rules"]
 
 _DIALOGUES = (".json", ".jsonl", ".zip")
 
@@ -90,7 +90,7 @@ def load_windows(
     windows: Iterable[Window]
     if data == EXPERIMENTAL:
         windows = _short_enough(read_experimental(split, path=path), rules, counts)
-    elif path is None and data.endswith(".jsonl") and not _holds_dialogues(Path(data)):
+    elif not has_splits(data, path):
         windows = _short_enough(read_published(data), rules, counts)
     else:
         dataset = _dataset(data, split, path, reward, cache)
@@ -100,6 +100,11 @@ def load_windows(
     if not kept:
         raise _none_left(data, split, counts)
     return kept[:limit]
+
+
+def has_splits(data: str, path: Path | None = None) -> bool:
+    """Say whether the data of `load_windows` have splits: all have but a file of released JSON lines."""
+    return path is not None or not data.endswith(".jsonl") or _holds_dialogues(Path(data))
 
 
 def _dataset(data: str, split: str | None, path: Path | None, reward: str, cache: Path | None) -> OfflineDataset:

@@ -2,82 +2,30 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.batch import Batch, collate
+from elicit_gym.agents.batch import collate
 from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.checkpoint import latest_checkpoint, load_training_state, write_checkpoint
 from elicit_gym.agents.training.data import chunks, collated, encode_windows, length_grouped
-from elicit_gym.agents.training.losses import Reduction
 from elicit_gym.agents.training.manifest import Method, keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import AWRSettings, lora_config, set_checkpointing
+from elicit_gym.agents.training.update import Part, Update
 from elicit_gym.agents.training.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
 
-__all__ = ["AWRRun", "Part", "Update"]
+__all__ = ["AWRRun"]
 
 KEEPS_ALL = 0.6
 """Batches of at most this share of the longest one keep everything for the backward pass."""
 
 MEMORY = 0.95
 """The share of the running mean of the weights that is kept from one update to the next."""
-
-
-@dataclass(frozen=True)
-class Update:
-    """What one update of the weights is made on, over all processes.
-
-    Attributes:
-        batches: the indexes of the examples that are in memory at a time.
-        num_actions: the number of their actions.
-        num_tokens: of the actions, end tokens included.
-        noted: for each of this process's parts: policy loss, value loss, sums of weights and of raw weights, largest
-            weight.
-    """
-
-    batches: list[list[int]]
-    num_actions: int
-    num_tokens: int
-    noted: list[Any] = field(default_factory=list)
-
-    def total(self, reduction: Reduction) -> int:
-        """Return what the policy's loss is divided by; see `elicit_gym.agents.training.losses.policy_loss`."""
-        return self.num_tokens if reduction == "token" else self.num_actions
-
-
-@dataclass(frozen=True)
-class Part:
-    """A process's part of a batch.
-
-    Attributes:
-        batch: the examples.
-        share: the factor on its loss: the number of processes, since gradients are averaged over them; 0 where the part
-            is a filler, since there are fewer examples than processes.
-        update: what it is a part of.
-    """
-
-    batch: Batch
-    share: int
-    update: Update
-
-    def note(self, loss_policy: Any, loss_value: Any, weights: Any, raw: Any) -> None:
-        """Keep the numbers of the log.
-
-        Args:
-            loss_policy: of this part.
-            loss_value: of this part.
-            weights: of its actions, shape (A,).
-            raw: before they were normalised, shape (A,).
-        """
-        import torch
-
-        numbers = torch.stack([loss_policy, loss_value, weights.sum(), raw.sum(), weights.max()]).detach()
-        self.update.noted.append(numbers * (self.share > 0))
 
 
 class AWRRun:

@@ -1,7 +1,10 @@
 """The root of the command line: the groups of commands under one name, and what a user's mistake looks like."""
 
+import os
+import sys
 import warnings
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, Final, NoReturn
 
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.cli.compare import compare_command, noise_floor_command, rejudge_command, report_command
@@ -17,6 +20,9 @@ from elicit_gym.errors import ElicitGymError
 from elicit_gym.reporting.terminal import echo, printable
 
 __all__ = ["app", "main"]
+
+TRACEBACK: Final = "ELICIT_GYM_TRACEBACK"
+"""The environment variable that asks for the traceback of a fault."""
 
 _FORMAT = warnings.formatwarning
 
@@ -47,10 +53,33 @@ def _as_sentence(message: Any, category: type[Warning], filename: str, lineno: i
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
+    """Run the command line. Whatever ends it, ends it in one sentence on standard error.
+
+    A user's mistake and what the system refuses have exit status 2, a fault of ours or of a library has 1. Of the
+    latter, the traceback is shown where the environment has a variable `TRACEBACK`.
+    """
     warnings.formatwarning = _as_sentence
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character ends nothing
     try:
         app()
     except ElicitGymError as error:
-        echo(f"elicit-gym: {error}", err=True)
-        raise SystemExit(2) from None
+        _fail(str(error), 2)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        _fail(f"The system refused: {error.strerror or error}{where}. Check the path, the rights and the space.", 2)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        said = " ".join(str(error).split()) or "no reason"
+        _fail(
+            f"Something went wrong that should not have: {type(error).__name__}: {said}. Set {TRACEBACK}=1 and run the "
+            "command again to see where, and report it.",
+            1,
+        )
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    echo(f"elicit-gym: {message}", err=True)
+    raise SystemExit(status) from None

@@ -34,8 +34,8 @@ def _seats(
 ) -> dict[str, Any]:
     shared: dict[str, Any] = {"env": env, "prompts": prompts}
     # What is enough for a message cuts a judge off in its reasons: it has a limit of its own.
-    of_user = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
-    of_judge = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
+    of_user: dict[str, Any] = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
+    of_judge: dict[str, Any] = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
     return {
         **o.seat_kwargs("user_simulator", user, **of_user, **shared),
         **o.seat_kwargs("judge", judge, **of_judge, **shared),

@@ -86,6 +86,12 @@ def evaluate_command(
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the evaluation, got none. Name it with --out.")
     # What the work needs comes before it: whoever lacks the encoder learns it now and not after the last answer.
+    loaded = [
+        load_policy(
+            spec, system_prompt=system_prompt, api_base=api_base, temperature=temperature, max_tokens=max_new_tokens
+        )
+        for spec in policies
+    ]
     encode = load_encoder(encoder) if OF_EMBEDDINGS & set(metrics) else None
     counting = load_tokenizer(tokenizer) if tokenizer is not None else None
     of_windows: dict[str, Any] = {
@@ -93,12 +99,6 @@ def evaluate_command(
     }  # fmt: skip
     windows = load_windows(data, split, reward="reply_length", **of_windows)
     shuffled = load_shuffled_windows(data, split, **of_windows)
-    loaded = [
-        load_policy(
-            spec, system_prompt=system_prompt, api_base=api_base, temperature=temperature, max_tokens=max_new_tokens
-        )
-        for spec in policies
-    ]
     count = _token_counter(counting, loaded)
     manifest = evaluation_manifest(
         loaded,
@@ -112,14 +112,14 @@ def evaluate_command(
             "gamma": progression_decay,
         },
     )
-    store = AnswerFile(out, manifest, resume=resume) if out is not None else None
     advice = "Nothing was saved." if out is None else f"Answers are saved; go on with: --resume --out {out}"
-    with o.stoppable(advice):
+    with o.alone_in(out), o.stoppable(advice):
+        store = AnswerFile(out, manifest, resume=resume) if out is not None else None
         result = evaluate_yield(
             loaded, windows, encoder=encode, count_tokens=count, metrics=metrics, k=progression_turns,
             gamma=progression_decay, shuffled=shuffled, store=store, progress=True,
         )  # fmt: skip
-    report = write_yield_report(result, out, manifest) if out is not None else None
+        report = write_yield_report(result, out, manifest) if out is not None else None
     print_yield_evaluation(result)
     if report is not None:
         echo(f"\nReport: {report}")

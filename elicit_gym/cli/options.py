@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elicit_gym.errors import SettingError
+from elicit_gym.folder_lock import locked_folder
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
@@ -31,6 +32,7 @@ __all__ = [
     "SeedOption",
     "SplitOption",
     "TurnsOption",
+    "alone_in",
     "env_kwargs",
     "models",
     "next_folder",
@@ -77,6 +79,22 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was 
 def out_option(more: str) -> Any:
     """Return the option that says where a command writes, with a sentence on what it writes there."""
     return typer.Option("--out", help=f"Write the results here. {more}")
+
+
+@contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Let nothing else write to a folder while a command works in it; None is no folder.
+
+    Of the processes of one training, which share the folder, the first holds it for all.
+
+    Raises:
+        SettingError: another run is using it.
+    """
+    if folder is None or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked_folder(folder):
+        yield
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import IO
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.files import appending
+from elicit_gym.folder_lock import lock_folder
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.rollout.manifest import RunManifest
 
@@ -28,9 +29,11 @@ class RunStore:
         resume: go on with what is there.
 
     Raises:
-        SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
+        SettingError: the folder holds a run already and `resume` is off, or another process writes to it.
         ManifestMismatchError: `resume` is on and the settings differ.
         StorageError: a line in the middle of the file cannot be read.
+
+    Nobody else writes to the folder until the store is closed.
     """
 
     def __init__(self, folder: Path, manifest: RunManifest, *, resume: bool) -> None:
@@ -39,6 +42,15 @@ class RunStore:
         self._records: dict[tuple[str, str, int], EpisodeRecord] = {}
         self._lock = Lock()
         self._file: IO[str] | None = None
+        self._in_use = lock_folder(folder)
+        try:
+            self._open(resume)
+        except BaseException:
+            self._in_use.release()
+            raise
+
+    def _open(self, resume: bool) -> None:
+        folder, manifest = self.folder, self._manifest
         path = folder / "episodes.jsonl"
         manifest_path = folder / "manifest.json"
         if path.exists() or manifest_path.exists():
@@ -77,10 +89,11 @@ class RunStore:
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and let others write to the folder."""
         if self._file is not None:
             self._file.close()
             self._file = None
+        self._in_use.release()
 
 
 def load_run(folder: Path) -> tuple[list[EpisodeRecord], RunManifest]:

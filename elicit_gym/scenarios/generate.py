@@ -19,6 +19,7 @@ from typing import Any
 
 from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError
 from elicit_gym.files import write_text
+from elicit_gym.folder_lock import locked_folder
 from elicit_gym.json_files import append_lines, resume_records
 from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.types import ChatModel
@@ -80,14 +81,20 @@ def generate_scenarios(
     Raises:
         FatalModelError: the model cannot be called.
         BudgetExceeded: the budget is spent; what was made is saved.
-        SettingError: the prompts are off.
+        SettingError: the prompts are off, or another run writes to the folder.
     """
-    folder = Path(out)
     maker = _Maker(FirstStages(Asker(model, seed, prompts), prompts), personas, prompts)
+    with locked_folder(Path(out)):
+        return _generate(maker, draw_triples(personas, count, seed), Path(out), on_done)
+
+
+def _generate(
+    maker: "_Maker", triples: Sequence[tuple[int, int, int]], folder: Path, on_done: Callable[[], None]
+) -> GenerationResult:
     done, openings = _read_done(folder)
     num_rejected = 0
     failure: EpisodeFailure | None = None
-    for row_id, triple in enumerate(draw_triples(personas, count, seed)):
+    for row_id, triple in enumerate(triples):
         if row_id in done:
             on_done()
             continue

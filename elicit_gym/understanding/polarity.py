@@ -11,8 +11,9 @@ from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.patterns import NEGATION, either
 from elicit_gym.understanding.plain_text import words_of
 
-__all__ = ["advises_against", "only_forbids", "parts_of"]
+__all__ = ["MAX_PARTS", "advises_against", "only_forbids", "parts_of"]
 
+MAX_PARTS = 6
 MIN_WORDS = 3
 """A part of fewer words suggests nothing by itself."""
 
@@ -60,23 +61,27 @@ def advises_against(text: str) -> bool:
     return _FROM_THE_START.match(text) is not None or _IN_THE_PREDICATE.search(text) is not None
 
 
-def parts_of(clause: Clause) -> tuple[tuple[Clause, bool], ...]:
+def parts_of(clause: Clause, most: int = MAX_PARTS) -> tuple[tuple[Clause, bool], ...]:
     """Return the parts of a suggestion, and of each whether it advises against what it names.
 
     A suggestion is one part, unless it begins with what not to do, or with what is not so, and goes on with another
     matter: then each of the two is read by itself.
+
+    Args:
+        clause: of a message.
+        most: no more parts than this.
     """
     text = clause.text
     if clause.form != "statement":
         return ((clause, False),)
-    for found in _NEXT.finditer(text):
+    for found in _NEXT.finditer(text) if most > 1 else ():
         first, rest = text[: found.start()], text[found.end() :]
         if len(words_of(first)) < 2 or len(words_of(rest)) < MIN_WORDS or _WHATEVER.fullmatch(first):
             continue
         against = advises_against(first)
         if against or NEGATION.search(first):
             head = _part(clause, first)
-            return ((head, against), *parts_of(_part(clause, rest)))
+            return ((head, against), *parts_of(_part(clause, rest), most - 1))
         break
     return ((clause, advises_against(text)),)
 

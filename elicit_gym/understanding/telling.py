@@ -13,7 +13,8 @@ from elicit_gym.scenarios.derived import plain_question
 from elicit_gym.text import FUNCTION_WORDS, content_stems, stem
 from elicit_gym.types import FactId, Scenario
 from elicit_gym.understanding.acts import reader_of
-from elicit_gym.understanding.clauses import split_clauses, words_of
+from elicit_gym.understanding.clauses import split_clauses
+from elicit_gym.understanding.plain_text import words_of
 from elicit_gym.understanding.scorer import scorers
 from elicit_gym.understanding.vectors import word_vectors
 from elicit_gym.understanding.word_table import content_words
@@ -63,7 +64,7 @@ class Telling:
         self._meanings: list[tuple[FactId, NDArray[np.float32]]] = []
         seen: set[str] = set()
         for fact in scenario.facts:
-            if fact.id == "request" or fact.disclosures[0] in seen:
+            if fact.disclosures[0] in seen:
                 continue
             seen.add(fact.disclosures[0])
             for text in (fact.statement, *(() if scenario.derived else fact.disclosures)):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from elicit_gym.types import UserTurn
+from elicit_gym.types import FactId, UserTurn
 from elicit_gym.understanding.acts import reader_of
 from elicit_gym.understanding.telling import chance_asked, telling_of
 from elicit_gym.user_simulators import conduct
@@ -93,19 +93,25 @@ def _runs_on(text: str) -> bool:
 
 
 def _problem_of_facts(text: str, message: str, turn: UserTurn) -> Problem | None:
-    reader = reader_of(turn.scenario)
     told = telling_of(turn.scenario).strengths(text)
     # A derived fact's disclosures are made from its statement, which `Telling` reads better.
-    known = frozenset() if turn.scenario.derived else reader.disclosed_in(text)
-    if len(known | told.keys()) > 1:
+    known = frozenset() if turn.scenario.derived else reader_of(turn.scenario).disclosed_in(text)
+    if len(known) > 1 or len(told) > 1:
         return "several_facts"
     surely = known | {fact for fact, strength in told.items() if strength >= SURELY_TOLD}
     if not surely or "request" in surely or surely <= turn.disclosed:
         return None
-    heard = reader.understand(message, turn.history[-2].content, turn.disclosed)
-    chances = chance_asked(turn.scenario, message)
-    asked = any(act.facts for act in heard.questions) or any(chances.get(fact, 0.0) >= MAYBE_ASKED for fact in surely)
-    return None if asked else "unasked_fact"
+    return None if _may_tell(surely, message, turn) else "unasked_fact"
+
+
+def _may_tell(facts: frozenset[FactId], message: str, turn: UserTurn) -> bool:
+    """Say whether the agent has asked for one of these facts, in its latest message or the one before."""
+    heard = reader_of(turn.scenario).understand(message, turn.history[-2].content, turn.disclosed)
+    if any(act.facts for act in heard.questions):
+        return True
+    lately = [message, *(m.content for m in turn.history[-3:-2])]
+    chances = [chance_asked(turn.scenario, said) for said in lately]
+    return any(chance.get(fact, 0.0) >= MAYBE_ASKED for chance in chances for fact in facts)
 
 
 def _former(turn: UserTurn) -> list[str]:

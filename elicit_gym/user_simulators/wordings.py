@@ -41,13 +41,14 @@ _MAY_DO = (
     r"(?!ask|tell|say|hear|see|imagine|guess|know|call|be (?:a bit|more|plainer)|find out|answer|believe|think|smell|"
     r"help)"
 )
+_START = r"(?:^|[.!?,;:…]\s*|[-–—]\s+|\b(?:and|but|so|then|maybe|perhaps|well) )"
 ADVISES = _any_of(
-    r"\byou (?:should|ought to|need to|must|could|can|might want to|may want to)"
+    rf"{_START}you (?:should|ought to|need to|must|could|can|might want to|may want to)"
     rf"(?: (?:also|always|first|just|consider))* {_MAY_DO}[a-z]+\b",
     r"\bi(?:'d| would)? (?:suggest|recommend|advise)\b",
     r"\bmy (?:advice|recommendation|suggestion) (?:is|would be)",
-    r"(?:^|[.!?,;:]\s*|[-–—]\s+)(?:try to|try \w+ing|make sure|consider \w+ing|remember to|don't forget to)\b",
-    r"(?:^|[.!?,;:]\s*|[-–—]\s+)(?:start by|begin (?:with|by))\b",
+    rf"{_START}(?:try to|try \w+ing|make sure|consider \w+ing|remember to|don't forget to)\b",
+    rf"{_START}(?:start by|begin (?:with|by))\b",
     r"\bit(?:'s| is) important (?:to|that)\b",
 )
 """Advice, which the user wants and never gives."""

@@ -1,9 +1,11 @@
 """What is advised and what is advised against, in many forms of English."""
 
+from dataclasses import replace
+
 import pytest
 
 from elicit_gym.understanding.clauses import split_clauses
-from elicit_gym.understanding.polarity import advises_against, only_forbids, parts_of
+from elicit_gym.understanding.polarity import MAX_PARTS, advises_against, only_forbids, parts_of
 
 AGAINST = (
     "Don't put it on wheels.",
@@ -91,3 +93,11 @@ def test_the_second_part_may_be_against_too() -> None:
 @pytest.mark.parametrize("sentence", ["Why don't you put it on wheels?", "Wouldn't it be better on wheels?"])
 def test_a_question_with_a_negation_suggests(sentence: str) -> None:
     assert not any(against for _, against in parts(sentence))
+
+
+def test_a_chain_of_prohibitions_has_few_parts() -> None:
+    chain = ", ".join(f"don't do the {word} thing there" for word in ("first", "second", "third") * 20)
+    (clause, *_) = split_clauses("Don't do that there at all.")
+    found = parts_of(replace(clause, text=chain))
+    assert len(found) == MAX_PARTS
+    assert all(against for _, against in found)

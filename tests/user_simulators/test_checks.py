@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from benchmarks.labelled_messages import FOLDER
-from benchmarks.user_checks import HARMLESS, LabelledReply, load_replies, table
+from benchmarks.user_checks import HARMLESS, LabelledReply, load_replies, scripted_alarms, table
 from elicit_gym.llm.scripted import ScriptedChatModel
 from elicit_gym.user_simulators.checks import PROBLEMS, mend_reply, problem_of_reply
 from elicit_gym.user_simulators.llm import LLMUserSimulator
@@ -62,6 +62,8 @@ def test_the_result_file_is_of_these_checks() -> None:
     )
     for half in ("tune", "held_out", "fresh"):
         assert written[half] == table([reply for reply in REPLIES if reply.half == half])
+    assert written["scripted_user"] == scripted_alarms()
+    assert written["scripted_user"]["share"] <= 0.02
 
 
 @pytest.mark.parametrize("kind", KINDS)
