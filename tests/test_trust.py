@@ -145,6 +145,37 @@ def test_an_adapters_config_runs_nothing_on_a_base_model_that_is_there(tmp_path:
     assert done.returncode == 0, done.stderr
 
 
+MORE_THAN_WEIGHTS: list[dict[str, Any]] = [
+    {"megatron_config": {"a": 1}, "megatron_core": "evilmod"},  # which PEFT imports by its name
+    {"layer_replication": [[0, 1], [0, 1]]},
+    {"peft_type": "PROMPT_TUNING", "tokenizer_name_or_path": "evil/model", "tokenizer_kwargs": {"trust_remote_code": True}},
+    {"peft_type": ["LORA"]},
+    {"peft_type": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", MORE_THAN_WEIGHTS, ids=lambda change: next(iter(change)))
+def test_an_adapter_that_is_more_than_weights_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    save_policy(tmp_path / "base", model, tokenizer, {"base_model": ""})
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    save_policy(tmp_path / "policy", adapted, tokenizer, {"base_model": str(tmp_path / "base")})
+    path = tmp_path / "policy" / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    code = """
+from elicit_gym.agents import load_policy
+from elicit_gym.errors import SettingError
+try:
+    load_policy("policy")
+except SettingError as error:
+    print(error)
+"""
+    done = run_watched(code, tmp_path)
+    assert "ATTACKED" not in done.stderr
+    assert done.stdout.startswith("Loading policy/adapter_config.json: expected a"), done.stderr
+
+
 def test_evaluations_built_files_and_caches_run_nothing(tmp_path: Path) -> None:
     dataset = load_dataset("sample/all-v1", reward="reply_length")
     windows = list(dataset.windows())[:2]

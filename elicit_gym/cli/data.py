@@ -140,7 +140,7 @@ def import_command(
     ] = 32,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
-    from elicit_gym.files import FileLimits
+    from elicit_gym.file_limits import FileLimits
     from elicit_gym.offline.importing import import_transcripts, transcript_files, write_transcripts
     from elicit_gym.offline.importing.report import print_import_review
 
@@ -238,7 +238,9 @@ def export_command(
     from elicit_gym.offline.load_windows import window_rules
 
     inputs = [source for source in (path, Path(dataset)) if source is not None and source.exists()]
-    if to != "minari":
+    if to == "minari":
+        exports.check_minari_id(out.as_posix())
+    else:
         check_output(out, inputs)
     rules = window_rules(tokenizer, max_window_tokens)
     if path is None and Path(dataset).is_file():

@@ -83,7 +83,7 @@ def out_option(more: str) -> Any:
 
 @contextmanager
 def alone_in(folder: Path | None) -> Iterator[None]:
-    """Let nothing else write to a folder while a command works in it; None is no folder.
+    """Let nothing else write to a folder while a command works in it; None stands for none.
 
     Of the processes of one training, which share the folder, the first holds it for all.
 

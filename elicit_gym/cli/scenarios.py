@@ -1,5 +1,6 @@
 """The commands that work on scenarios."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +20,16 @@ scenarios_app = command_group("Describe scenarios, check files of your own, and 
 def validate_command(
     path: Annotated[Path, typer.Argument(help="Check this JSON lines file, or this folder with the published files.")],
 ) -> None:
-    """Check a scenario file and print everything that is wrong with it."""
+    """Check a scenario file and print everything that is wrong with it.
+
+    Scenarios with facts and items of their own must keep the rules of depth, and their examples must earn their items.
+    """
+    from elicit_gym.evaluation.playable import playable_problems
     from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
     o.report_problems(validate_scenarios(path))
+    written = [scenario for scenario in load_scenarios(path) if not scenario.derived]
+    o.report_problems([f"{path}: {s.id}: {problem}" for s in written for problem in playable_problems(s)])
     echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
@@ -86,6 +93,7 @@ def generate_command(
     Every reply is checked, and the model is told what is wrong with it; a scenario that stays wrong, or whose parts
     contradict, is left out, with the reason in rejected.jsonl.
     """
+    from elicit_gym.evaluation.playable import playable_problems
     from elicit_gym.llm.make import make_chat_model
     from elicit_gym.reporting.progress import progress_bar
     from elicit_gym.scenarios.generate import generate_scenarios
@@ -100,7 +108,7 @@ def generate_command(
         progress_bar("opening messages", count, show=True) as advance,
     ):
         chat.check()
-        generate = generate_deep_scenarios if deep else generate_scenarios
+        generate = partial(generate_deep_scenarios, check=playable_problems) if deep else generate_scenarios
         result = generate(
             chat, people, out, count=count, seed=seed, prompts=str(prompts) if prompts else None, on_done=advance
         )

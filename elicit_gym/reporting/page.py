@@ -6,7 +6,6 @@ script puts into text nodes. It is never markup.
 
 import base64
 import gzip
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elicit_gym.files import write_text
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
+from elicit_gym.strict_json import json_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,7 +63,7 @@ def pack(value: Any, rest: str) -> "Markup":
     """
     from markupsafe import Markup
 
-    data = json.dumps(shortened(value, rest), ensure_ascii=False).encode("utf-8", "replace")
+    data = json_text(shortened(value, rest), ascii_only=False).encode("utf-8", "replace")
     return Markup(base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii"))
 
 

@@ -44,10 +44,10 @@ def test_the_limit_counts_for_released_rows_too(released: Path, letters: Path) -
     kept = load_windows(str(released), None, max_tokens=limit)
     assert len(kept) == sum(length <= limit for length in everything) < len(everything)
     counter = window_rules(str(letters)).count_tokens
-    in_letters = load_windows(str(released), None, max_tokens=480, tokenizer=str(letters))
+    in_letters = load_windows(str(released), None, max_tokens=350, tokenizer=str(letters))
     assert 0 < len(in_letters) < len(everything)
     assert {w.block_id for w in in_letters} == {
-        w.block_id for w in read_published(released) if counter(w.messages) <= 480
+        w.block_id for w in read_published(released) if counter(w.messages) <= 350
     }
     with pytest.raises(SettingError, match=r"got none \(actions \d+, too long \d+\)"):
         load_windows(str(released), None, max_tokens=8)
@@ -57,8 +57,8 @@ def test_the_limit_counts_for_released_rows_too(released: Path, letters: Path) -
 def test_one_option_counts_tokens_in_export_stats_and_evaluation(
     to: str, released: Path, letters: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    counted = ("--tokenizer", letters, "--max-window-tokens", 480)
-    expected = len(load_windows("sample/all-v1", None, max_tokens=480, tokenizer=str(letters), reward="reply_length"))
+    counted = ("--tokenizer", letters, "--max-window-tokens", 350)
+    expected = len(load_windows("sample/all-v1", None, max_tokens=350, tokenizer=str(letters), reward="reply_length"))
     assert expected < len(lengths(released))
     out = tmp_path / "out.jsonl"
     assert (
@@ -69,7 +69,7 @@ def test_one_option_counts_tokens_in_export_stats_and_evaluation(
     assert command("data", "stats", "sample", "--reward", "reply_length", *counted, "--json", numbers) == 0
     windows = json.loads(numbers.read_text())["windows"]
     assert windows["total"]["segments"] == expected
-    assert windows["total"]["token_range"][1] <= 480
+    assert windows["total"]["token_range"][1] <= 350
     capsys.readouterr()
     evaluation = ("--metric", "response_length", "--out", tmp_path / "evaluation")
     assert command("evaluate-yield", "naive", "--data", released, *counted, *evaluation) == 0
