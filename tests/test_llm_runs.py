@@ -73,7 +73,9 @@ def test_two_hundred_episodes_survive_a_fifth_of_faults(tmp_path: Path) -> None:
 
 def test_an_unclear_judge_gives_unscored_and_bounds() -> None:
     def answer(messages: list[dict[str, str]]) -> str:
-        return "I cannot tell." if "Criterion:" in messages[-1]["content"] else "What holds you back?"
+        if "Criterion:" in messages[0]["content"]:
+            return "I cannot tell."
+        return "It is not so easy." if "guessing game" in messages[0]["content"] else "What holds you back?"
 
     with FaultServer(answer) as server, llm_runtime(Runtime()):
         comparison = compare([policy(server)], ENV, env_kwargs={**seats(server), "max_turns": 2}, scenario_ids=IDS)
