@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.policy_folder import CONFIG, base_model_of
+from elicit_gym.agents.policy_folder import base_model_of, is_policy_folder, policy_name
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
 from elicit_gym.errors import SettingError
 from elicit_gym.policy import Policy
@@ -39,7 +39,7 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     if own_prompt is not None:
         llm_kwargs["system_prompt"] = own_prompt
     kind, _, model = spec.partition(":")
-    if (kind == "hf" and model) or (Path(spec) / CONFIG).is_file():
+    if (kind == "hf" and model) or is_policy_folder(spec):
         if kind != "hf" and own_prompt is None:
             llm_kwargs.pop("system_prompt", None)
         return _load_local(spec, model if kind == "hf" else "", llm_kwargs)
@@ -80,7 +80,7 @@ def _load_local(spec: str, model: str, llm_kwargs: Mapping[str, Any]) -> Policy:
         shown = f"hf:{Path(model).resolve().name}" if Path(model).is_dir() else spec
         return LocalPolicy(model, name=shown + suffix, **kwargs)
     folder = Path(spec)
-    name = (folder.resolve().parent.name or spec) + suffix
+    name = policy_name(folder) + suffix
     if (folder / "adapter_config.json").is_file():
         return LocalPolicy(base_model_of(folder), adapter=folder, name=name, **kwargs)
     return LocalPolicy(str(folder), name=name, **kwargs)

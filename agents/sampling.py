@@ -78,6 +78,7 @@ def generate(
             pad_token_id=tokenizer.pad_token_id,
             do_sample=False,
             logits_processor=list(processors),
+            trust_remote_code=False,  # a model's settings may name a way of decoding that is code on the hub
         )
     new: list[list[int]] = out[:, input_ids.shape[1] :].tolist()
     return [row[: row.index(end) + 1] if end in row else row for row in new]

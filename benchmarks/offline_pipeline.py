@@ -112,7 +112,7 @@ def main(path: Path, tokenizer_path: str | None) -> None:
         if tokenizer_path:
             from transformers import AutoTokenizer
 
-            tokenizer = AutoTokenizer.from_pretrained(tokenizer_path)
+            tokenizer = AutoTokenizer.from_pretrained(tokenizer_path, trust_remote_code=False)
             part = dataset[:78]
             rows = list(part.windows(WindowRules(max_tokens=None)))
             start = time.perf_counter()

@@ -7,14 +7,16 @@
     ├── UnknownNameError (LookupError)    a name that no registry knows; suggests the nearest
     ├── SettingError (ValueError)         an argument, option or file of the user's is invalid
     ├── ManifestMismatchError             two runs differ in what matters; `.differences` says in what
-    ├── StorageError                      a saved run cannot be read
+    ├── StorageError                      saved data cannot be read, or cannot be written as they are
     ├── MissingExtraError (ImportError)   an optional dependency is absent; names the install command
     └── EpisodeFailure                    one episode could not be finished; `.source` says what caused it
         ├── PolicyFailure
         ├── UserSimulatorFailure
         ├── JudgeFailure
+        ├── RewardFailure
         ├── ModelFailure                  a model service failed for good
         │   └── FatalModelError           so will every other call (no key, model or server); ends the run
+        ├── WorkerFailure                 the process or machine that made it died of it, again and again
         └── BudgetExceeded                the run's budget is spent
 
 Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
@@ -22,7 +24,7 @@ Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>).
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 __all__ = [
     "BudgetExceeded",
@@ -35,19 +37,36 @@ __all__ = [
     "MissingExtraError",
     "ModelFailure",
     "PolicyFailure",
+    "PortableError",
+    "RewardFailure",
     "ScenarioError",
     "SettingError",
     "StorageError",
     "UnknownNameError",
     "UserSimulatorFailure",
+    "WorkerFailure",
     "attributed",
     "boundary",
 ]
 
-FailureSource = Literal["policy", "user_simulator", "judge", "model", "budget"]
+FailureSource = Literal["policy", "user_simulator", "judge", "reward", "model", "worker", "budget"]
 
 
-class ElicitGymError(Exception):
+class PortableError(Exception):
+    """An error that travels between processes as it is, whatever it is made from."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with the finished message, which is not what every class takes.
+        return _rebuilt, (type(self), self.args, dict(self.__dict__))
+
+
+def _rebuilt(kind: type[PortableError], args: tuple[Any, ...], attributes: dict[str, Any]) -> PortableError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
+
+class ElicitGymError(PortableError):
     """Base of every error that this package raises on purpose."""
 
 
@@ -86,7 +105,7 @@ class ManifestMismatchError(ElicitGymError):
 
 
 class StorageError(ElicitGymError):
-    """A saved run cannot be read."""
+    """Saved data cannot be read, or cannot be written as they are."""
 
 
 class MissingExtraError(ElicitGymError, ImportError):
@@ -119,9 +138,15 @@ class UserSimulatorFailure(EpisodeFailure):
 
 
 class JudgeFailure(EpisodeFailure):
-    """The judge raised."""
+    """The judge raised, or its answer was not a verdict."""
 
     source = "judge"
+
+
+class RewardFailure(EpisodeFailure):
+    """The reward raised, or it was not a finite number."""
+
+    source = "reward"
 
 
 class ModelFailure(EpisodeFailure):
@@ -134,6 +159,12 @@ class FatalModelError(ModelFailure):
     """No call of this run can succeed: the key, the model's name or the server is wrong. Ends the run."""
 
 
+class WorkerFailure(EpisodeFailure):
+    """The process or the machine that made the episode died of it each time that it was tried."""
+
+    source = "worker"
+
+
 class BudgetExceeded(EpisodeFailure):
     """The run's budget of money or tokens is spent."""
 
@@ -141,7 +172,16 @@ class BudgetExceeded(EpisodeFailure):
 
 
 _FAILURES: dict[str, type[EpisodeFailure]] = {
-    cls.source: cls for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, BudgetExceeded)
+    cls.source: cls
+    for cls in (
+        PolicyFailure,
+        UserSimulatorFailure,
+        JudgeFailure,
+        RewardFailure,
+        ModelFailure,
+        WorkerFailure,
+        BudgetExceeded,
+    )
 }
 
 

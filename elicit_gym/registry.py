@@ -267,8 +267,9 @@ def _texts(value: Any) -> Iterator[str]:
 def carry(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return what another process needs in order to understand the names in some arguments; see `receive`.
 
-    Another process knows the built-in names and can import modules. It knows nothing of what was registered here, and
-    has a main module of its own.
+    Another process knows the built-in names. It knows nothing of what was registered here, has a main module of its
+    own, and on another machine it may not find the modules of this one: the objects themselves travel. Nothing is
+    imported for it.
     """
     named = set(_texts(kwargs))
     names = {
@@ -276,8 +277,14 @@ def carry(kwargs: Mapping[str, Any]) -> dict[str, Any]:
         for kind, registry in REGISTRIES.items()
     }
     targets = named | {target for those in names.values() for target in those.values()}
-    own = sorted(target for target in targets if target.startswith("__main__:"))
+    own = [target for target in sorted(targets) if is_target(target) and _is_foreign(target)]
     return {"names": names, "objects": {target: load_object("object", target) for target in own}}
+
+
+def _is_foreign(target: str) -> bool:
+    """Say whether a target is a loaded module's and not this package's own."""
+    module = target.partition(":")[0]
+    return module in sys.modules and module.partition(".")[0] != __name__.partition(".")[0]
 
 
 def receive(carried: Mapping[str, Any]) -> None:

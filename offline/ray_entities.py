@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elicit_gym.offline.ner import read_entities
-from elicit_gym.rollout.ray_backend import connect
+from elicit_gym.rollout.ray_cluster import connect
 
 __all__ = ["entities_on_ray"]
 

@@ -46,11 +46,15 @@ def hostile(value: Any, text: str, keep: tuple[str, ...] = ()) -> Any:
 
 
 def run_watched(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run code in a folder that has a module of the attacker's; ``ATTACKED`` on standard error says what it did."""
+    """Run code in a folder that has a module of the attacker's; ``ATTACKED`` on standard error says what it did.
+
+    Whatever is asked for is answered with "y".
+    """
     (folder / "evilmod.py").write_text(EVIL, encoding="utf-8")
     (folder / "watched.py").write_text(f"{WATCH}\n{code}\n", encoding="utf-8")
     return subprocess.run(
         [sys.executable, "watched.py"], capture_output=True, text=True, check=False, cwd=folder, timeout=300,
+        input="y\n" * 100,
         env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "MPLBACKEND": "agg"},
     )  # fmt: skip
 

@@ -1,10 +1,12 @@
 """A scripted interviewer who listens."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from elicit_gym.agents.baselines.bank import bank
-from elicit_gym.agents.baselines.rules import FOLLOW_UPS, PROBLEM, REQUEST, TOLD, Rule
+from elicit_gym.agents.baselines.rules import FOLLOW_UPS, PROBLEM, REQUEST, TOLD
 from elicit_gym.types import ChatHistory
 
 __all__ = ["Adaptive"]
@@ -13,6 +15,7 @@ LAST_QUESTION = "Is there anything else that I should know?"
 ADVICE_AT_A_TIME = 1
 CALLED_FOR = 0.6
 """How well its cues must be met for a piece of advice."""
+MESSAGES_REMEMBERED = 40
 QUESTIONS_AT_A_TIME = 2
 """The user answers the first and a judge hears both; who asks for more is asked back."""
 
@@ -21,6 +24,7 @@ _NOTHING_TO_SAY = re.compile(
     r"not that i know|that's what i said|i've just told|i couldn't|how do you mean|i don't (?:follow|understand)|"
     r"lost me)"
 )
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _REPEATS = re.compile(r"\b(?:as i said|like i told you|i mentioned (?:it|that)|again,|already (?:said|told))")
 
 
@@ -43,48 +47,56 @@ class Adaptive:
     def act(self, history: ChatHistory) -> str:
         """Return two questions, with a piece of advice in front where one fits."""
         heard = [message.content.lower().replace("’", "'") for message in history if message.role == "user"]
-        said = [message.content for message in history if message.role == "assistant"]
-        questions: list[str] = []
-        for question in _questions(heard, said):
-            if question not in questions and not _was_said(question, said):
-                questions.append(question)
-            if len(questions) == QUESTIONS_AT_A_TIME:
-                break
-        advice = _advice(heard[1:], said) if _was_said(PROBLEM.question, said) else []
+        sentences = (_sentences(message.content) for message in history if message.role == "assistant")
+        said = frozenset[str]().union(*sentences)
+        opener = next(iter(_sentences(history[-2].content)), "") if len(history) > 1 else ""
+        told = frozenset[str]().union(*map(_told, heard))
+        heard = [*heard[:1], *heard[1:][-MESSAGES_REMEMBERED:]]
+        known = said | told
+        fresh = (question for question in _questions(heard, opener, said) if question not in known)
+        questions = list(islice(dict.fromkeys(fresh), QUESTIONS_AT_A_TIME))
+        advice = _advice(heard[1:], said) if PROBLEM.question in said else []
         return " ".join([*advice, *(questions or [LAST_QUESTION])])
 
 
-def _questions(heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
-    """Yield what there is to ask, the most urgent first."""
+def _questions(heard: Sequence[str], asked: str, said: Collection[str]) -> Iterator[str]:
+    """Yield what there is to ask, the most urgent first.
+
+    Args:
+        heard: the user's messages.
+        asked: the sentence that the user has answered.
+        said: every sentence of the agent's.
+    """
     yield REQUEST.question
     if said and _NOTHING_TO_SAY.search(heard[-1]):
-        yield from (topic.again for topic in (REQUEST, PROBLEM) if said[-1].startswith(topic.question))
+        yield from (topic.again for topic in (REQUEST, PROBLEM) if asked == topic.question)
     if said:
         yield PROBLEM.question
     if not _REPEATS.search(heard[-1]):
-        yield from _matching(FOLLOW_UPS, heard[-1:], said)
-    everything = "\n".join(heard)
-    for question in bank("questions").ranked(heard):
-        if question not in TOLD or not TOLD[question].search(everything):
-            yield question
+        yield from _follow_ups(heard[-1])
+    yield from bank("questions").ranked(heard)
 
 
-def _advice(told: Sequence[str], said: Sequence[str]) -> list[str]:
+def _advice(told: Sequence[str], said: Collection[str]) -> list[str]:
     """Return what has not been said of the advice that the user's answers call for."""
     fitting = bank("advice").ranked(told, least=CALLED_FOR)
-    return [text for text in fitting if not _was_said(text, said)][:ADVICE_AT_A_TIME]
+    return [text for text in fitting if text not in said][:ADVICE_AT_A_TIME]
 
 
-def _matching(rules: Sequence[Rule], heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
-    """Yield what the rules have to say to these messages, the latest first, as far as it has not been said."""
-    for message in reversed(heard):
-        for rule in rules:
-            found = rule.heard.search(message)
-            if found:
-                text = rule.say.format(found[1] if found.re.groups else "")
-                if not _was_said(text, said):
-                    yield text
+# A message is read once and not again in every turn after it, which in a long conversation would be all that is done.
+@lru_cache(maxsize=16_384)
+def _follow_ups(message: str) -> tuple[str, ...]:
+    """Return what the rules have to ask about a message, in their order."""
+    found = ((rule, rule.heard.search(message)) for rule in FOLLOW_UPS)
+    return tuple(rule.say.format(match[1] if match.re.groups else "") for rule, match in found if match)
 
 
-def _was_said(text: str, said: Sequence[str]) -> bool:
-    return any(text in message for message in said)
+@lru_cache(maxsize=16_384)
+def _told(message: str) -> frozenset[str]:
+    """Return the questions that a message answers unasked."""
+    return frozenset(question for question, words in TOLD.items() if words.search(message))
+
+
+@lru_cache(maxsize=16_384)
+def _sentences(message: str) -> tuple[str, ...]:
+    return tuple(_SENTENCE_END.split(message))

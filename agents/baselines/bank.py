@@ -7,7 +7,7 @@ is worth whatever the subject, measured on the train split.
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
@@ -56,6 +56,7 @@ class Bank:
         for i, cues in enumerate(words):
             for j, word in enumerate(cues):
                 self._cues[i, j] = vectors.vector(word)
+        self.nearest = lru_cache(maxsize=1_024)(self._nearest)
         self._worth = np.array([entry.worth for entry in self.entries], dtype=np.float32)
 
     def ranked(self, heard: Iterable[str], least: float = 0.0) -> list[str]:
@@ -70,13 +71,22 @@ class Bank:
         return [self.entries[i].text for i in np.argsort(-score, kind="stable") if met[i] >= least]
 
     def _met(self, heard: Iterable[str]) -> NDArray[np.float32]:
-        words = content_words([word for message in heard for word in words_of(message.lower())])
-        if not words:
-            return np.zeros(len(self.entries), dtype=np.float32)
-        spoken = np.stack([word_vectors().vector(word) for word in words])
-        best = np.sort((self._cues @ spoken.T).max(axis=2), axis=1)[:, -CUES_THAT_COUNT:]
+        nearest = [self.nearest(message) for message in dict.fromkeys(heard)]
+        best = np.maximum.reduce(
+            [found for found in nearest if found is not None] or [np.zeros_like(self._cues[..., 0])]
+        )
+        best = np.sort(best, axis=1)[:, -CUES_THAT_COUNT:]
         met: NDArray[np.float32] = np.clip(best.mean(axis=1), 0.0, 1.0)
         return met
+
+    def _nearest(self, message: str) -> NDArray[np.float32] | None:
+        """Return how near the nearest word of a message is to each cue; None for a message without topic words."""
+        words = content_words(words_of(message.lower()))
+        if not words:
+            return None
+        spoken = np.stack([word_vectors().vector(word) for word in words])
+        nearest: NDArray[np.float32] = (self._cues @ spoken.T).max(axis=2)
+        return nearest
 
 
 @cache

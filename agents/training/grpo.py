@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.training.conversation_tokens import ConversationTokens
 from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
@@ -26,6 +26,7 @@ from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import make_env, sample_environment
 from elicit_gym.seeding import unit_seed
+from elicit_gym.strict_json import without_bad_numbers
 from elicit_gym.types import Description
 
 __all__ = ["train_grpo"]
@@ -48,7 +49,8 @@ def train_grpo(
     return is the only reward. All conversations are kept as ``episodes.jsonl``, with the update in the policy's name.
 
     Args:
-        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        model: a Hugging Face causal language model. An adapter is put on it unless ``lora_r`` is 0 or it has one, which
+            is then trained on.
         tokenizer: with a chat template and an end token.
         out: gets ``best`` (the policy at the end), ``episodes`` (with a folder for each of several processes), TRL's
             checkpoints, ``log.json`` and ``manifest.json``.
@@ -86,17 +88,16 @@ def train_grpo(
             # TRL passes on the prompt alone: it is the scenario's id, and the player knows the rest.
             train_dataset=Dataset.from_list([{"prompt": scenario.id} for scenario in player.scenarios]),
             processing_class=tokenizer,
-            peft_config=lora_config(settings),
+            peft_config=lora_config(model, settings),
             rollout_func=player,
         )
         keep_manifest(manifest, out, resume=False, write=trainer.is_world_process_zero())
         trainer.train()
     finally:
         player.close()
-    log = {"steps": trainer.state.log_history}
+    log = {"steps": without_bad_numbers(trainer.state.log_history)}
     if trainer.is_world_process_zero():
-        base = getattr(model.config, "_name_or_path", "")
-        saved = {"method": "grpo", "settings": asdict(settings), "base_model": base, "env_id": env_id}
+        saved = {"method": "grpo", "settings": asdict(settings), "base_model": base_name(model), "env_id": env_id}
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
         write_json(out / "log.json", log)
     return log
@@ -207,6 +208,7 @@ def _trl_arguments(settings: GRPOSettings, out: Path, *, tensorboard: bool) -> A
 
     return GRPOConfig(
         output_dir=str(out),
+        trust_remote_code=False,
         learning_rate=settings.policy_lr,
         max_steps=settings.max_steps or -1,
         num_train_epochs=settings.epochs,

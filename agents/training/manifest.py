@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from elicit_gym.agents.local_model import adapter_sha256
+from elicit_gym.agents.policy_folder import base_name
 from elicit_gym.agents.training.settings import TrainingSettings
 from elicit_gym.json_files import write_json
 from elicit_gym.llm.weights import weights_sha256
@@ -27,6 +29,7 @@ class TrainingManifest(Manifest):
         method: how.
         base_model: remark where `base_sha256` is known: hub id or folder of the base model.
         base_sha256: of its weights; None where they lie on no disk.
+        adapter_sha256: of the adapter that training starts from; None where it starts from the base model alone.
         architecture: type, precision and number of parameters.
         settings: all of them.
         train, dev: the windows trained on, and those that chose the checkpoint; None where there are none.
@@ -41,6 +44,7 @@ class TrainingManifest(Manifest):
     base_sha256: str | None
     architecture: Mapping[str, Any]
     settings: Mapping[str, Any]
+    adapter_sha256: str | None = None
     train: WindowSet | None = None
     dev: WindowSet | None = None
     run: RunManifest | None = None
@@ -52,6 +56,7 @@ class TrainingManifest(Manifest):
             "method": self.method,
             "base_model": self.base_model if self.base_sha256 is None else None,
             "base_sha256": self.base_sha256,
+            "adapter_sha256": self.adapter_sha256,
             "architecture": dict(self.architecture),
             "settings": dict(self.settings),
             "train": self.train.identity() if self.train is not None else None,
@@ -80,13 +85,14 @@ def training_manifest(
         run: the conversations that are played.
     """
     config = model.config
-    base = str(getattr(config, "_name_or_path", ""))
+    base = base_name(model)
     return TrainingManifest(
         method=method,
         base_model=base,
         base_sha256=weights_sha256([base]) if base else None,
         architecture={"type": config.model_type, "dtype": str(model.dtype), "parameters": model.num_parameters()},
         settings=json_types(asdict(settings), "the settings"),
+        adapter_sha256=adapter_sha256(model),
         train=WindowSet.of(train) if train is not None else None,
         dev=WindowSet.of(dev) if dev is not None else None,
         run=run,
@@ -114,5 +120,4 @@ def keep_manifest(manifest: TrainingManifest, out: Path, *, resume: bool, write:
             "Use the same settings, or choose another folder.",
         )  # fmt: skip
     if write:
-        out.mkdir(parents=True, exist_ok=True)
         write_json(path, manifest.to_json())

@@ -5,7 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.policy_folder import save_policy
+from elicit_gym.agents.batch import Row
+from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.data import encode_windows
 from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import SFTSettings, lora_config, set_checkpointing, trains_on_cpu
@@ -13,6 +14,7 @@ from elicit_gym.errors import MissingExtraError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
+from elicit_gym.strict_json import without_bad_numbers
 
 __all__ = ["train_sft"]
 
@@ -34,7 +36,8 @@ def train_sft(
     acting and scoring see, whatever the chat template is; TRL does the rest.
 
     Args:
-        model: a Hugging Face causal language model; an adapter is put on it unless ``lora_r`` is 0.
+        model: a Hugging Face causal language model. An adapter is put on it unless ``lora_r`` is 0 or it has one, which
+            is then trained on.
         tokenizer: a tokenizer with a chat template and an end token.
         train: the windows to train on.
         out: the folder for ``best`` (the policy with the lowest dev loss, or the last one without dev windows), TRL's
@@ -65,15 +68,7 @@ def train_sft(
 
     def rows(windows: Sequence[Window]) -> Any:
         encoded = encode_windows(windows, tokenizer, max_length=context_length(model))
-        return Dataset.from_list(
-            [
-                {
-                    "input_ids": e.input_ids,
-                    "completion_mask": [0] * e.action_start + [1] * (len(e.input_ids) - e.action_start),
-                }
-                for e, _ in encoded
-            ]
-        )
+        return Dataset.from_list([{"input_ids": row.input_ids, "completion_mask": _mask(row)} for row in encoded])
 
     manifest = training_manifest("sft", model, settings, train=train, dev=dev)
     set_checkpointing(model, settings)
@@ -84,21 +79,28 @@ def train_sft(
         eval_dataset=rows(dev) if dev else None,
         processing_class=tokenizer,
         data_collator=_causal_collator(tokenizer.pad_token_id or 0),
-        peft_config=lora_config(settings),
+        peft_config=lora_config(model, settings),
     )
     keep_manifest(manifest, out, resume=resume, write=trainer.is_world_process_zero())
     checkpoints = list((out / "trl").glob("checkpoint-*"))
     trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
-    log = {"steps": trainer.state.log_history}
+    log = {"steps": without_bad_numbers(trainer.state.log_history)}
     if trainer.is_world_process_zero():
         saved = {
             "method": "sft",
             "settings": asdict(settings),
-            "base_model": getattr(model.config, "_name_or_path", ""),
+            "base_model": base_name(model),
         }
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
         write_json(out / "log.json", log)
     return log
+
+
+def _mask(row: Row) -> list[int]:
+    mask = [0] * len(row.input_ids)
+    for start, end in row.spans:
+        mask[start:end] = [1] * (end - start)
+    return mask
 
 
 def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
@@ -129,6 +131,7 @@ def _trl_arguments(settings: SFTSettings, out: Path, windows: int, *, evaluate: 
     every = min(settings.eval_every, steps)
     return SFTConfig(
         output_dir=str(out),
+        trust_remote_code=False,
         learning_rate=settings.policy_lr,
         num_train_epochs=settings.epochs,
         max_steps=settings.max_steps or -1,

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.comparison import Comparison
-from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
@@ -30,10 +32,13 @@ def _seats(
     max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
-    shared: dict[str, Any] = {"env": env, "max_new_tokens": max_new_tokens, "prompts": prompts}
+    shared: dict[str, Any] = {"env": env, "prompts": prompts}
+    # What is enough for a message cuts a judge off in its reasons: it has a limit of its own.
+    of_user: dict[str, Any] = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
+    of_judge: dict[str, Any] = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
     return {
-        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
-        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+        **o.seat_kwargs("user_simulator", user, **of_user, **shared),
+        **o.seat_kwargs("judge", judge, **of_judge, **shared),
     }
 
 
@@ -62,14 +67,18 @@ def compare_command(
     judge: m.JudgeOption = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     prompts: m.PromptsOption = None,
     cache: m.CacheOption = None,
     cache_mode: m.CacheModeOption = "read-write",
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
-    backend: o.BackendOption = "local",
-    address: o.AddressOption = None,
-    gpus_per_actor: o.GpusOption = 0.0,
+    backend: c.BackendOption = "local",
+    address: c.AddressOption = None,
+    num_actors: c.NumActorsOption = None,
+    gpus_per_actor: c.GpusOption = 0.0,
+    send_variable: c.SendOption = None,
+    working_dir: c.WorkingDirOption = None,
 ) -> None:
     """Compare policies head to head and write a report; without names, all baselines are compared."""
     from elicit_gym.agents import load_policy
@@ -79,6 +88,8 @@ def compare_command(
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
     kwargs = o.env_kwargs(scenarios, split, max_turns)
     kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_new_tokens, prompts)
+    if not judge_replies:
+        kwargs = o.without_judge_replies(kwargs, env)
     of_models = {
         "system_prompt": system_prompt,
         "prompts": str(prompts) if prompts else None,
@@ -93,7 +104,17 @@ def compare_command(
     folder = o.next_folder(out)
     manners: tuple[str | None, ...] = tuple(dict.fromkeys(manner or ())) or (None,)
     budget = budget_usd is not None or budget_tokens is not None
-    spread = o.ray_backend(backend, address, gpus_per_actor, cache=cache, cache_mode=cache_mode, budget=budget)
+    spread = c.ray_backend(
+        backend,
+        address,
+        gpus_per_actor,
+        num_actors=num_actors,
+        send=send_variable,
+        working_dir=working_dir,
+        cache=cache,
+        cache_mode=cache_mode,
+        budget=budget,
+    )
     with (
         o.stoppable(f"What was finished is saved; go on with: --resume --out {folder}"),
         o.models(
@@ -134,21 +155,19 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
     from elicit_gym.evaluation.manners import print_manners, write_manners
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
+    named = {str(name): comparison for name, comparison in by_manner.items()}
+    page = write_manners(folder, named) if len(named) > 1 else folder / "report.html"
     for name, comparison in by_manner.items():
         if len(by_manner) > 1:
-            typer.echo(f"\nWith a user who is {name}:")
+            echo(f"\nWith a user who is {name}:")
         print_comparison(comparison)
         print_usage(comparison.usage)
         if comparison.manifest.stopped:
             again = f"Go on with: --resume --out {folder}"
-            typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
-    named = {str(name): comparison for name, comparison in by_manner.items()}
+            echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
     if len(named) > 1:
         print_manners(named)
-        page = write_manners(folder, named)
-    else:
-        page = folder / "report.html"
-    typer.echo(f"\nReport: {page}")
+    echo(f"\nReport: {page}")
 
 
 def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
@@ -168,7 +187,7 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
         price=price_usd,
     )
     if not rows:
-        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        echo("No seat holds a model: the run calls nothing and costs nothing.")
         return
     print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
 
@@ -187,12 +206,12 @@ def report_command(
     print_comparison(comparison)
     print_usage(comparison.usage)
     if not comparison.scenarios:
-        typer.echo(
+        echo(
             "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
             "--scenarios.",
             err=True,
         )
-    typer.echo(f"\nReport: {path}")
+    echo(f"\nReport: {path}")
 
 
 def rejudge_command(
@@ -202,6 +221,7 @@ def rejudge_command(
     out: Annotated[Path | None, o.out_option("Without it, the new report is not written.")] = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     max_new_tokens: m.MaxNewTokensOption = None,
     prompts: m.PromptsOption = None,
     concurrency: o.ConcurrencyOption = 16,
@@ -228,6 +248,8 @@ def rejudge_command(
         max_new_tokens=max_new_tokens,
         prompts=prompts,
     )
+    if not judge_replies:
+        seat = o.without_judge_replies({**seat, "judge": judge}, None)
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with (
         o.stoppable("Nothing was saved."),
@@ -241,11 +263,12 @@ def rejudge_command(
     ):
         check_parts(second)
         result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
+    again = loaded.with_records(result.records) if out is not None else None
+    report = again.save(out) if again is not None and out is not None else None
     print_rejudged(result)
-    if out is not None:
-        again = loaded.with_records(result.records)
+    if again is not None:
         print_comparison(again)
-        typer.echo(f"\nReport: {again.save(out)}")
+        echo(f"\nReport: {report}")
 
 
 def noise_floor_command(

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from elicit_gym.cli import options as o
-from elicit_gym.errors import MissingExtraError
+from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["serve_command"]
@@ -21,14 +22,44 @@ def serve_command(
     max_sessions: Annotated[
         int, typer.Option("--max-sessions", min=1, help="Let at most this many conversations be open at once.")
     ] = 64,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Answer under this name too. Repeat the option to give several."),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            help="Let web pages of this origin, such as 'https://example.org', use the server. Repeat the option to "
+            "give several.",
+        ),
+    ] = None,
+    idle_minutes: Annotated[
+        float, typer.Option("--idle-minutes", min=0.01, help="End a conversation after this long without a message.")
+    ] = 30.0,
+    max_message_mb: Annotated[
+        float,
+        typer.Option("--max-message-mb", min=0.001, help="Refuse a message that is larger than this many megabytes."),
+    ] = 1.0,
 ) -> None:
-    """Serve InfoQuest over the OpenEnv protocol."""
+    """Serve InfoQuest over the OpenEnv protocol, to programs and not to web pages elsewhere."""
     try:
         import uvicorn
 
+        from elicit_gym.adapters.local_server import AccessRules
         from elicit_gym.adapters.openenv_server import make_app
     except ImportError as error:
         raise MissingExtraError("Serving InfoQuest", "openenv") from error
-    app = make_app(env, o.env_kwargs(scenarios, split, max_turns), max_sessions=max_sessions)
-    typer.echo(f"InfoQuest at http://{host}:{port}; Ctrl-C stops it.")
-    uvicorn.run(app, host=host, port=port, log_level="warning")
+    try:
+        rules = AccessRules(
+            bound=host,
+            hosts=tuple(allow_host or ()),
+            origins=tuple(allow_origin or ()),
+            max_bytes=int(max_message_mb * 1_000_000),
+            idle_s=60 * idle_minutes,
+        )
+    except ValueError as error:
+        raise SettingError(str(error)) from error
+    app = make_app(env, o.env_kwargs(scenarios, split, max_turns), max_sessions=max_sessions, rules=rules)
+    echo(f"InfoQuest at http://{host}:{port}; Ctrl-C stops it.")
+    uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=rules.max_bytes)

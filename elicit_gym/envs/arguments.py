@@ -10,7 +10,7 @@ from elicit_gym.parts import json_types
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["json_spec", "whole_number"]
+__all__ = ["as_seed", "json_spec", "whole_number"]
 
 
 def whole_number(doing: str, name: str, value: Any, least: int | None = None) -> int:
@@ -34,6 +34,15 @@ def whole_number(doing: str, name: str, value: Any, least: int | None = None) ->
     if least is not None and number < least:
         raise SettingError(f"{doing}: expected {name} of {least} or more, got {value!r}. Raise it.")
     return number
+
+
+def as_seed(doing: str, seed: Any) -> int | None:
+    """Return the seed of a reset as Python's own number, which Gymnasium insists on; None stays None.
+
+    Raises:
+        SettingError: it is not a whole number, or below 0.
+    """
+    return None if seed is None else whole_number(doing, "seed", seed, 0)
 
 
 def json_spec(spec: "EnvSpec") -> "EnvSpec":

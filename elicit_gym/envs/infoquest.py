@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 
-from elicit_gym.envs.arguments import json_spec, whole_number
+from elicit_gym.envs.arguments import as_seed, json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.stepping import Parts, step_conversation, step_info
@@ -60,6 +60,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     New scalars and tuples at every step, never to be shown to a policy: ``scenario_id``, ``turn``, ``checklist``
     (flags), ``newly_satisfied`` (indexes), ``stuck``, ``left`` (the user has left), ``unscored`` (indexes that the
     judge could not score), ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
+
+    ## Version history
+    v0: not yet released, and subject to change until it is. From the first release on, whatever changes returns raises
+    the number in the id, as in Gymnasium (``docs/versioning.md``).
 
     ## Arguments
     See below. Those that are names, paths, numbers and dictionaries can be given to `gym.make` and survive
@@ -202,11 +206,11 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             The history with the opening message, and the info.
 
         Raises:
-            SettingError: there is no such scenario, or an option is unknown.
+            SettingError: the seed is invalid, there is no such scenario, or an option is unknown.
             FatalModelError: a model in the user's or the judge's seat cannot be called (no key, no server). This is
                 checked once.
         """
-        super().reset(seed=seed)
+        super().reset(seed=as_seed("Resetting InfoQuest", seed))
         if not self._checked:
             check_parts(self.parts.user_simulator, self.parts.judge)
             self._checked = True
@@ -219,7 +223,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
         scenario = self.scenarios[index]
         if options and options.get("scenario_id") is not None:
             wanted = options["scenario_id"]
-            if wanted not in self._by_id:
+            if not isinstance(wanted, str) or wanted not in self._by_id:
                 known = ", ".join(list(self._by_id)[:6])
                 raise SettingError(
                     f"Resetting InfoQuest: expected the id of a scenario, got {wanted!r}. Known: {known}, ..."
@@ -241,6 +245,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             ResetNeeded: there is no episode under way.
             UserSimulatorFailure: the user raised; the step was not made and can be tried again.
             JudgeFailure: the judge raised; the step was not made either.
+            RewardFailure: the reward raised or was not a finite number; likewise.
         """
         if self._conversation is None:
             raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got none. Call reset() first.")

@@ -12,10 +12,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from elicit_gym.envs.arguments import json_spec, whole_number
+from elicit_gym.envs.arguments import as_seed, json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.stepping import StepResult, step_conversations
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import step_conversations
 from elicit_gym.errors import SettingError
 from elicit_gym.types import ChatHistory
 
@@ -30,10 +31,14 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
     """N conversations that step together; with the same seeds each is that of `InfoQuestEnv`.
 
     ``gym.make_vec("elicit_gym/InfoQuest-v0", num_envs=64)`` makes it. A step judges all messages in one batch, then
-    has all users reply in one: with language models in these seats, N calls are under way at once.
+    has all users reply in one: with language models in these seats, N calls are under way at once, as far as the limits
+    of `elicit_gym.llm.runtime.Runtime` go (256 by default).
 
     Observations are a tuple of N histories, actions a sequence of N utterances, rewards and flags arrays of shape
     (N,). Infos have an array of shape (N,) for each key of the single environment's info, and a mask ``_key``.
+
+    Gymnasium's own vector environments work too: ``vectorization_mode="sync"``, or ``"async"`` with
+    ``vector_kwargs={"shared_memory": False}``, since texts have no fixed size to be shared in.
 
     Args:
         num_envs: the number N of conversations.
@@ -115,7 +120,7 @@ class InfoQuestVectorEnv(VectorEnv[Histories, Sequence[str], NDArray[Any]]):
                 f"in it, got {mask!r}."
             )
         counted = [int(seed) + i for i in range(self.num_envs)] if isinstance(seed, int | Integral) else seed
-        seeds = self._each("seed", counted)
+        seeds = [as_seed("Resetting InfoQuest", one) for one in self._each("seed", counted)]
         ids = self._each("options['scenario_ids']", options.pop("scenario_ids", None))
         infos: dict[int, dict[str, Any]] = {}
         for i in np.flatnonzero(mask).tolist():

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from elicit_gym.errors import PortableError
+
 __all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
 
 _KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
@@ -62,7 +64,7 @@ class RawReply:
     cost_usd: float | None
 
 
-class TransportError(Exception):
+class TransportError(PortableError):
     """A call failed.
 
     Attributes:
@@ -99,4 +101,8 @@ class Transport(Protocol):
         Raises:
             TransportError: no call can succeed; the error is fatal and its message one sentence.
         """
+        ...
+
+    def takes_schema(self) -> bool:
+        """Say whether the service is known to accept a JSON schema for its answer."""
         ...

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from elicit_gym.reporting.terminal import printable
+
 __all__ = ["Advance", "progress_bar"]
 
 
@@ -13,6 +15,16 @@ class Advance(Protocol):
     def __call__(self) -> None:
         """Count one."""
         ...
+
+    def say(self, remark: str) -> None:
+        """Show a remark behind the bar's description, in place of the one before."""
+        ...
+
+
+class _Silent:
+    def __call__(self) -> None: ...
+
+    def say(self, remark: str) -> None: ...
 
 
 @contextmanager
@@ -26,7 +38,7 @@ def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> 
         show: whether to show the bar at all.
     """
     if not show:
-        yield lambda: None
+        yield _Silent()
         return
     from rich.console import Console
     from rich.progress import (
@@ -45,10 +57,18 @@ def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> 
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed:,.1f}/s" if task.speed else "-/s", style="progress.data.speed")
 
+    class Shown:
+        def __call__(self) -> None:
+            progress.advance(task)
+
+        def say(self, remark: str) -> None:
+            shown = f"{description} ({remark})" if remark else description
+            progress.update(task, description=printable(shown))
+
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
         TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(description, total=total, completed=done)
-        yield lambda: progress.advance(task)
+        task = progress.add_task(printable(description), total=total, completed=done)
+        yield Shown()

@@ -1,6 +1,6 @@
 """Conversations in lock-step, for policies that answer many histories in one call (local models)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, cast
@@ -11,7 +11,8 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from elicit_gym.batches import answer_all
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.stepping import StepResult, check_action, step_conversations
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import check_action, step_conversations
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure
 from elicit_gym.policy import BatchPolicy, NetworkBoundPolicy, Policy, SeededBatchPolicy, SpendingPolicy
@@ -30,7 +31,7 @@ def in_lock_step(policy: Policy) -> bool:
 
 
 def run_in_lock_step(
-    runner: UnitRunner, units: Sequence[Unit], concurrency: int, stop: Stop
+    runner: UnitRunner, units: Iterable[Unit], concurrency: int, stop: Stop
 ) -> Iterator[EpisodeRecord]:
     """Yield records as they come, `concurrency` conversations of one policy at once.
 
@@ -40,21 +41,25 @@ def run_in_lock_step(
 
     Args:
         runner: what makes the environments and the policy.
-        units: the units of one policy.
+        units: the units of one policy. They are asked for whenever there is room, also after there were none.
         concurrency: the number of conversations at once.
         stop: says whether no more units should be started.
     """
     remaining = iter(units)
     policy: Policy | None = None
-    free = [runner.make_env() for _ in range(min(concurrency, len(units)))]
+    free: list[gym.Env[Any, Any]] = []
     under_way: list[EpisodeUnderWay] = []
     while True:
-        for unit in islice(remaining, 0 if stop() else len(free)):
+        for unit in islice(remaining, 0 if stop() else concurrency - len(under_way)):
             if policy is None:
                 policy = runner.policy(unit, runner.kept)
                 policy.reset(runner.seed)
             episode = EpisodeUnderWay(
-                free.pop(), policy.name, scenario_id=unit.scenario_id, repeat=unit.repeat, seed=runner.seed
+                free.pop() if free else runner.make_env(),
+                policy.name,
+                scenario_id=unit.scenario_id,
+                repeat=unit.repeat,
+                seed=runner.seed,
             )
             under_way.append(episode)
             _guarded(episode, episode.start)

@@ -1,23 +1,20 @@
 """Run units at once on this machine: one after the other, in threads, or in processes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.rollout.units import Stop, Unit, UnitRunner
 
-__all__ = ["CHUNK", "Killed", "run_in_processes", "run_in_threads"]
+__all__ = ["CHUNK", "run_in_processes", "run_in_threads"]
 
 CHUNK = 64
 """The number of units handed to a process at once, so that their transport costs little."""
 
 T = TypeVar("T")
-
-
-class Killed(KeyboardInterrupt):
-    """Raised at the second Ctrl-C, which does not wait for what is under way."""
 
 
 def run_in_threads(runner: UnitRunner, units: Sequence[Unit], concurrency: int, stop: Stop) -> Iterator[EpisodeRecord]:
@@ -28,7 +25,9 @@ def run_in_threads(runner: UnitRunner, units: Sequence[Unit], concurrency: int, 
                 return
             yield runner(unit)
         return
-    yield from _stream(ThreadPoolExecutor(concurrency), runner, units, 2 * concurrency, stop)
+    pool = ThreadPoolExecutor(concurrency)
+    abandon = partial(pool.shutdown, wait=False, cancel_futures=True)
+    yield from _stream(pool, runner, units, concurrency, stop, abandon)
 
 
 def run_in_processes(
@@ -40,9 +39,11 @@ def run_in_processes(
     """
     from loky import ProcessPoolExecutor
 
-    chunks = [units[i : i + CHUNK] for i in range(0, len(units), CHUNK)]
-    pool = ProcessPoolExecutor(min(concurrency, len(chunks)), initializer=_set_runner, initargs=(runner,))
-    for records in _stream(pool, _run_chunk, chunks, 2 * concurrency, stop):
+    starts = range(0, len(units), CHUNK)
+    chunks = (units[i : i + CHUNK] for i in starts)
+    pool = ProcessPoolExecutor(min(concurrency, len(starts)), initializer=_set_runner, initargs=(runner,))
+    abandon = partial(pool.shutdown, wait=False, kill_workers=True)
+    for records in _stream(pool, _run_chunk, chunks, 2 * concurrency, stop, abandon):
         yield from records
 
 
@@ -62,35 +63,39 @@ def _run_chunk(units: Sequence[Unit]) -> list[EpisodeRecord]:
     return [_runner(unit) for unit in units]
 
 
-def _stream(pool: Executor, function: Callable[[Any], T], work: Sequence[Any], ahead: int, stop: Stop) -> Iterator[T]:
+def _stream(
+    pool: Executor,
+    function: Callable[[Any], T],
+    work: Iterable[Any],
+    ahead: int,
+    stop: Stop,
+    abandon: Callable[[], None],
+) -> Iterator[T]:
     """Yield results as they come.
 
-    At most `ahead` units are handed out, and none once `stop` says so. At Ctrl-C nothing new is started, and what is
-    under way is still yielded, so that it can be saved; a second Ctrl-C does not wait for it.
+    At most `ahead` units are handed out, and none once `stop` says so; what is under way then is still yielded, so that
+    it can be saved. After an error it is waited for. Where nobody takes the results any more, as after a second Ctrl-C,
+    `abandon` closes the pool without waiting.
     """
     remaining = iter(work)
-    pending: set[Future[T]] = {pool.submit(function, item) for item in islice(remaining, ahead)}
-    interrupted = False
+    pending: set[Future[T]] = set()
     try:
-        while pending:
-            try:
-                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            except KeyboardInterrupt:
-                if interrupted:
-                    raise Killed from None
-                interrupted = True
+        while True:
+            if stop():
                 pending = {future for future in pending if not future.cancel()}
-                continue
+            else:
+                pending |= {pool.submit(function, item) for item in islice(remaining, ahead - len(pending))}
+            if not pending:
+                break
+            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in finished:
                 yield future.result()
-            if not interrupted and not stop():
-                pending |= {pool.submit(function, item) for item in islice(remaining, len(finished))}
-    except Killed:
-        pool.shutdown(wait=False, cancel_futures=True)
+    except Exception:
+        for future in pending:
+            future.cancel()
+        pool.shutdown(wait=True)
         raise
     except BaseException:
-        pool.shutdown(wait=True, cancel_futures=True)
+        abandon()
         raise
     pool.shutdown()
-    if interrupted:
-        raise KeyboardInterrupt

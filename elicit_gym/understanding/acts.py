@@ -28,7 +28,7 @@ from elicit_gym.understanding.features import (
 )
 from elicit_gym.understanding.general import general_fact
 from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
-from elicit_gym.understanding.patterns import FORBIDS
+from elicit_gym.understanding.polarity import only_forbids, parts_of
 from elicit_gym.understanding.scorer import scorers
 from elicit_gym.understanding.spelling import is_known
 from elicit_gym.understanding.themes import Themes
@@ -87,6 +87,7 @@ class ScenarioReader:
             if advice
             else None
         )
+        self._forbidding = np.array([any(map(only_forbids, item.suggestions)) for item in advice], dtype=np.bool_)
         self._scorers_prefix = scorers_for + ("derived_" if scenario.derived else "")
         self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
         self._opening = content_stems(scenario.opening_message)
@@ -171,16 +172,17 @@ class ScenarioReader:
         """Return the advice items that a suggestion meets, and whether it goes against one instead."""
         if self._advice is None or not clause.words:
             return (), False
-        rows = self._advice.features(clause)
         scorer = scorers()[self._scorers_prefix + "advice"]
-        scores = scorer(rows)
-        # "Never try X" is no way to suggest X, however near the words are.
-        if FORBIDS.match(clause.text):
-            scores = np.where(rows[:, _AGREES] < 0, np.float32(0), scores)
+        scores, near = np.zeros(len(self.advice_items), dtype=np.float32), False
+        for part, against in parts_of(clause):
+            rows = self._advice.features(part)
+            # "Never try X" is no way to suggest X, however near the words are, unless that is the advice.
+            kept = self._forbidding & (rows[:, _AGREES] > 0) if against else True
+            scores = np.maximum(scores, np.where(kept, scorer(rows), np.float32(0)))
+            near = near or bool((rows[:, :2].max(axis=1) >= NEAR_ADVICE).any())
         # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
         best = int(scores.argmax())
         met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
-        near = bool((rows[:, :2].max(axis=1) >= NEAR_ADVICE).any())
         return tuple(met), near and not met
 
     def _is_list(self, clause: Clause) -> bool:

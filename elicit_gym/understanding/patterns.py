@@ -13,7 +13,6 @@ __all__ = [
     "DISMISSED_QUESTION",
     "EMPTY_FRAME",
     "EXAMPLES",
-    "FORBIDS",
     "IMPERATIVE",
     "LETTERS",
     "MARKUP",
@@ -161,15 +160,12 @@ WAVED_AWAY = re.compile(
         rf"(?: just| please| rather)? (?:not {_TALKING}|{_LEAVE})",
         "(?:stop|quit) (?:talking|going on|asking|telling)", "(?:enough|no more)(?: talk)? (?:about|of)",
         "forget about", "never mind", "spare me",
+        r"(?:it|that|this)(?: really| just)? (?:doesn't|does not|makes no) (?:matter|difference)(?: to (?:me|us))?",
+        r".{1,80} (?:is|are) none of (?:my|our) (?:business|concern)$",
     )
     + r"\b"
 )  # fmt: skip
 """A matter named to be left aside, question mark or not: "I won't ask about X", "let's not talk about X, okay?"."""
-
-FORBIDS = re.compile(
-    r"^(?:whatever you do,? |please |just |but |and )*(?:never|don't|do not|avoid|stay away|keep away)\b"
-)
-"""A suggestion that says what not to do."""
 
 META = re.compile(
     r"\b(?:did|does|do|has|is|was|should|can|will|must|as) (?:the|your|this) "

@@ -118,7 +118,7 @@ _SMALL = frozenset(
     big tiny fresh past outside upstairs behind used put went come looking haven't don't nothing such maybe
     """.split()
 )
-"""First words that are no names, beside the function words."""
+"""First words that are not names, beside the function words."""
 
 
 @lru_cache(maxsize=4_096)

@@ -231,7 +231,7 @@ def _characters(reading: Reading, source: int) -> dict[str, int]:
 
 
 def _readable(name: str) -> str:
-    """Return a file's name in one Unicode form; bytes that are no UTF-8 are shown as they are in Python."""
+    """Return a file's name in one Unicode form; bytes that are not UTF-8 are shown as they are in Python."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 
@@ -240,4 +240,5 @@ def _id_of(name: str) -> str:
     plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFKC", name).casefold()).strip("-.") or "dialogue"
     if plain == name:
         return plain
-    return f"{plain[:80]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{plain[:80]}-{digest[:6]}"

@@ -38,5 +38,5 @@ def unescape(text: str) -> str:
 
 
 def replace_non_characters(text: str) -> str:
-    """Put U+FFFD where there is a NUL or half of a surrogate pair, which are no characters."""
+    """Put U+FFFD where there is a NUL or half of a surrogate pair, which are not characters."""
     return _NON_CHARACTER.sub("\ufffd", text)

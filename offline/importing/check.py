@@ -139,7 +139,7 @@ def _unnamed(pieces: Sequence[Piece], dialogues: Sequence[Dialogue], aliases: Ma
 
 
 def _readings(raw: str) -> tuple[str, str, str]:
-    """Return how a piece may be read: as it stands, with its entities resolved, without what is no character."""
+    """Return how a piece may be read: as it stands, with its entities resolved, without what is not a character."""
     return raw, unescape(raw), replace_non_characters(raw)
 
 

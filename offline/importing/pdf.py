@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
 from elicit_gym.offline.importing.source import Line
 
@@ -49,7 +49,7 @@ def _pages(data: bytes, path: str, limits: FileLimits) -> tuple[list[str], list[
 
 
 def _remarks(page: Any, number: int) -> list[Line]:
-    """Return comments and filled fields, which lie on a page and are no part of its text."""
+    """Return comments and filled fields, which lie on a page and do not belong to its text."""
     remarks = []
     for i, annotation in enumerate(page.get("/Annots") or ()):
         found = annotation.get_object()

@@ -31,7 +31,7 @@ def print_import_review(
         imported: what was read.
         console: where to.
         out: the file that was written, if one was.
-        others: files in the folders that are no transcripts.
+        others: files in the folders that are not transcripts.
     """
     console = console or Console()
     encoding = console.encoding or "utf-8"

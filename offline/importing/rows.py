@@ -253,8 +253,8 @@ def _part(reading: Reading, part: Any, unit: Path, row: Row, field: str, path: s
         _leave_out_but(reading, unit, part, "text", row)
         _text(reading, (*unit, "text"), text, row.where, join)
         return
-    what = f"parts that are no text ({str(kind)[:40]})"
-    reading.count("a message has a part that is no text, which was left out", row.where)
+    what = f"parts that are not text ({str(kind)[:40]})"
+    reading.count("a message has a part that is not text, which was left out", row.where)
     reading.leave_out(unit, what, all_text(part), where=row.where)
 
 
@@ -267,5 +267,5 @@ def _no_text(path: str, field: str, value: Any, where: str) -> SettingError:
 def _text(reading: Reading, unit: Path, text: str, where: str, join: str = "\n") -> None:
     value = replace_non_characters(text)
     if value != text:
-        reading.count("a NUL or half of a surrogate pair, which is no character, was written as U+FFFD", where)
+        reading.count("a NUL or half of a surrogate pair, which is not a character, was written as U+FFFD", where)
     reading.say(unit, text, value=value, join=join, where=where)

@@ -78,7 +78,7 @@ class Piece:
 
     @property
     def left_out(self) -> bool:
-        """Whether it is no part of the dialogue."""
+        """Whether it is outside the dialogue."""
         return self.use not in ("text", "speaker", "time", "mark")
 
 
@@ -113,7 +113,7 @@ class Conversation:
     """One conversation of a file.
 
     Attributes:
-        kept: texts that are no turns and go into the metadata, by what they are.
+        kept: texts that are not turns and go into the metadata, by what they are.
         fields: of the conversation, for the metadata.
         named_roles: roles that the source gives to names outside the turns (a heading, a list of participants).
     """

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import shutil
 from pathlib import Path
 from typing import Any
@@ -213,3 +214,16 @@ def test_what_a_policys_folder_says_is_checked(tmp_path: Path) -> None:
         (folder / "elicit_gym.json").write_text(json.dumps({"base_model": base}))
         with pytest.raises(SettingError, match="expected a base model on the hub or in a folder"):
             load_policy(str(folder))
+
+
+def test_it_travels_to_the_best_device_of_the_other_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = tiny_tokenizer()
+    policy = LocalPolicy(tiny_model(tokenizer), tokenizer=tokenizer)
+    packed = pickle.dumps(policy)
+    there = pickle.loads(packed)
+    history = (Message(role="user", content="Hello."),)
+    assert there.act(history) == policy.act(history)
+    monkeypatch.setattr("elicit_gym.agents.local_policy.best_device", lambda: "meta")
+    assert pickle.loads(packed).model.device.type == "meta"
+    own = LocalPolicy(tiny_model(tokenizer), tokenizer=tokenizer, device="cpu")
+    assert pickle.loads(pickle.dumps(own)).model.device.type == "cpu"

@@ -1,5 +1,6 @@
 """One contract over every registered environment."""
 
+import inspect
 import json
 import random
 import time
@@ -15,7 +16,9 @@ from gymnasium.vector import AutoresetMode
 
 import elicit_gym
 from elicit_gym.envs.infoquest import InfoQuestEnv
+from elicit_gym.errors import SettingError
 from elicit_gym.types import Message
+from tests.conftest import ROOT
 from tests.envs.parts import Goes
 
 # Environments that need a model service are checked against a test double of it.
@@ -47,11 +50,58 @@ def play(env: gym.Env[Any, Any], seed: int) -> list[Any]:
 
 
 @ENVS
+def test_the_version_number_has_a_history(env_id: str) -> None:
+    """As in Gymnasium: the policy names every id, and the docstring of each says what its versions are."""
+    version = env_id.rpartition("-")[2]
+    rows = [line for line in (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8").splitlines() if "|" in line]
+    assert any(f"`{env_id}`" in row for row in rows)
+    doc = inspect.getdoc(make(env_id).unwrapped) or ""
+    history = doc.partition("## Version history\n")[2].partition("\n\n")[0]
+    assert history.startswith(f"{version}: ")
+    assert "docs/versioning.md" in history
+
+
+@ENVS
 def test_check_env_with_warnings_as_errors(env_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(env_id).unwrapped)
     capsys.readouterr()
+
+
+@ENVS
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32])
+def test_a_seed_may_be_any_librarys_whole_number(env_id: str, kind: type) -> None:
+    assert make(env_id).reset(seed=kind(5)) == make(env_id).reset(seed=5)
+
+
+@ENVS
+@pytest.mark.parametrize("seed", [True, 3.0, "3", -1])
+def test_a_seed_that_is_none_is_told(env_id: str, seed: Any) -> None:
+    with pytest.raises(SettingError, match="expected (a whole number as seed|seed of 0 or more)"):
+        make(env_id).reset(seed=seed)
+
+
+@INFOQUEST
+def test_the_vector_environment_takes_the_same_seeds(env_id: str) -> None:
+    envs = gym.make_vec(env_id, num_envs=2, **OFFLINE_KWARGS.get(env_id, {}))
+    first = envs.reset(seed=5)[0]
+    for seed in (np.int64(5), [np.int64(5), np.int32(6)], np.array([5, 6])):
+        assert envs.reset(seed=seed)[0] == first
+    with pytest.raises(SettingError, match="as seed"):
+        envs.reset(seed=[1.5, 2])
+
+
+def test_gymnasiums_asynchronous_environment_works_without_shared_memory() -> None:
+    wanted: dict[str, Any] = {"num_envs": 2, "vectorization_mode": "async"}
+    envs = gym.make_vec("elicit_gym/InfoQuest-v0", vector_kwargs={"shared_memory": False}, **wanted)
+    try:
+        histories, _ = envs.reset(seed=5)
+        assert histories == gym.make_vec("elicit_gym/InfoQuest-v0", num_envs=2).reset(seed=5)[0]
+        _, rewards, *_ = envs.step(("What is this about?", "How much money can you spend?"))
+        assert rewards.shape == (2,)
+    finally:
+        envs.close()
 
 
 @ENVS

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="../shared/cases is n
 
 def files() -> list[Path]:
     found = sorted(path for path in CASES.rglob("*") if path.suffix.lower() in FORMATS) if CASES.is_dir() else []
-    # A sidecar of a built file and the page about the cases are no transcripts.
+    # A sidecar of a built file and the page about the cases are not transcripts.
     return [path for path in found if path.parent.name != "surrogates" and path.name != "README.md"]
 
 
@@ -191,7 +191,6 @@ def test_ids() -> None:
 
 
 def test_transcripts_of_teams(tmp_path: Path) -> None:
-    pytest.importorskip("docx")
     subprocess.run([sys.executable, str(CASES / "teams-docx" / "make.py")], cwd=tmp_path, check=True)
     transcript = import_transcript(tmp_path / "teams.docx")
     assert [speaker for speaker, _ in said(transcript)] == ["Anna Lind", "Bo Ek"] * 2

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+import srt
+import webvtt
 
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.importing.cues import parse_cues
@@ -176,8 +178,6 @@ def test_times_that_are_none_are_refused(tmp_path: Path, line: str) -> None:
 
 
 def test_our_cues_are_those_of_the_usual_libraries(tmp_path: Path) -> None:
-    srt = pytest.importorskip("srt")
-    webvtt = pytest.importorskip("webvtt")
     text = cues("Anna: Where\nthen?", "Bo: Here.", "Anna: 1950?", "2")
     ours = parse_cues(lines_of_text(text), "t", Reading("t"))
     assert ["\n".join(line.text for line in cue.lines) for cue in ours] == [cue.content for cue in srt.parse(text)]

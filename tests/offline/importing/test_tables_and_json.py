@@ -87,8 +87,8 @@ def test_messages(tmp_path: Path) -> None:
         assert said(transcript) == CHAT
         assert roles(transcript) == {"user": "respondent", "assistant": "elicitor"}
         assert kept(transcript) == {"system messages": ["Ask one question at a time."], "tool messages": ["42"]}
-        assert left_out(transcript)["parts that are no text (image_url)"] == 1
-        assert any("a part that is no text" in note for note in transcript.notes)
+        assert left_out(transcript)["parts that are not text (image_url)"] == 1
+        assert any("a part that is not text" in note for note in transcript.notes)
 
 
 def test_several_conversations_in_a_file(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_row_that_names_nobody_is_its_own_problem(tmp_path: Path, without: dic
         ('[{"instruction":"a","output":"b"}]', "expected a field for the speaker"),
         ('[{"text":"a"}]', "--speaker NAME"),
         ('{"a":1', "expected JSON, got"),
-        ('{"role":"a","content":"b"}\n{"role":', ":2: expected one JSON value a line"),
+        ('{"role":"a","content":"b"}\n{"role":', ":2: expected one JSON value per line"),
         ('[{"speaker":"A","text":"one","text":"two"}]', "expected each name once in an object, got 'text' twice"),
         ("[" * 5000, "at most 100 levels"),
         ('{"a":' * 200 + "1" + "}" * 200, "at most 100 levels"),
@@ -214,7 +214,7 @@ def test_characters_that_are_none_are_replaced_and_told(tmp_path: Path) -> None:
     rows = r'[{"role":"us\u0000er","content":"Look \ud83d"},{"role":"b","content":"What?\ud83d\ude00","t":"\udc00"}]'
     transcript = read(tmp_path, "t.json", rows)
     assert said(transcript) == [("us\ufffder", "Look \ufffd"), ("b", "What?\U0001f600")]
-    assert any("no character, was written as U+FFFD" in note for note in transcript.notes)
+    assert any("not a character, was written as U+FFFD" in note for note in transcript.notes)
 
 
 def word(text: str, speaker: Any, start: float, **more: Any) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import pypdf
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from tests.offline.importing.reading import kept, left_out, read, roles, said, small_pdf, times
 
 
@@ -203,7 +204,6 @@ def test_lines_that_open_pages_and_are_talk_stay(tmp_path: Path) -> None:
 
 
 def test_pdf_files_that_are_refused(tmp_path: Path) -> None:
-    pypdf = pytest.importorskip("pypdf")
     whole = small_pdf([["Anna: Where?", "Bo: There."]])
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(whole))
     writer.encrypt("secret", algorithm="RC4-128")
