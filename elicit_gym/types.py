@@ -3,6 +3,7 @@
 All are frozen and keyword-only, so that they can be shared between threads, hashed, and sent to other processes.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -137,6 +138,9 @@ class Usage:
     Attributes:
         seat: ``policy``, ``user_simulator`` or ``judge``.
         cost_usd: the cost; None if the model's price is unknown.
+
+    Raises:
+        ValueError: the cost is not a finite number.
     """
 
     seat: str
@@ -145,6 +149,10 @@ class Usage:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+
+    def __post_init__(self) -> None:
+        if self.cost_usd is not None and not math.isfinite(self.cost_usd):
+            raise ValueError(f"Counting what {self.model!r} spent: expected a finite cost, got {self.cost_usd!r}.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

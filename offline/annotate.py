@@ -1,14 +1,13 @@
 """The steps from a corpus' name to its rewards and to a built dataset on disk."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.files import check_output
-from elicit_gym.json_files import write_json
+from elicit_gym.json_files import read_json, write_json
 from elicit_gym.offline.arrow import write_episodes
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, DialogueReward, FactualNovelty
@@ -171,7 +170,7 @@ def check_build(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
 def _is_of_a_build(path: Path) -> bool:
     try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        value = read_json(path, "the facts of a build")
+    except StorageError:
         return False
     return isinstance(value, dict) and value.get("kind") == BUILT

@@ -1,18 +1,20 @@
 """Dialogues as episodes of offline reinforcement learning."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from elicit_gym.episode import EpisodeRecord, Transition
+from elicit_gym.errors import SettingError
 from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.returns import returns_to_go
-from elicit_gym.offline.schema import Dialogue
+from elicit_gym.offline.schema import Dialogue, DialogueRole
 from elicit_gym.types import ChatHistory, Message
 
-__all__ = ["OfflineEpisode", "episode_of_dialogue", "episode_of_record"]
+__all__ = ["OfflineEpisode", "checked_episode", "episode_of_dialogue", "episode_of_record"]
 
 CONTEXT = 5
 
@@ -99,6 +101,44 @@ class OfflineEpisode:
             )
 
 
+def checked_episode(episode: OfflineEpisode) -> OfflineEpisode:
+    """Return an episode that was read from a file, if its parts fit together.
+
+    Raises:
+        ValueError: they do not, or a number is not finite; says which.
+    """
+    for name, found, wanted in (
+        ("turn_ids", len(episode.turn_ids), len(episode.messages)),
+        ("rewards", len(episode.rewards), len(episode)),
+        ("returns_to_go", len(episode.returns_to_go), len(episode)),
+    ):
+        if found != wanted:
+            raise ValueError(f"{name} of the episode {episode.id!r:.60}: expected {wanted}, got {found}")
+    for name, values in (("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go)):
+        for i, value in enumerate(values):
+            if not math.isfinite(value):
+                raise ValueError(
+                    f"{name}[{i}] of the episode {episode.id!r:.60}: expected a finite number, got {value}"
+                )
+    return episode
+
+
+def _worth(reward: DialogueReward, utterances: Sequence[tuple[DialogueRole, str]], dialogue_id: str) -> list[float]:
+    """Ask a reward, which may be a user's own, for its numbers, and see that they are numbers.
+
+    Raises:
+        SettingError: it gives another count of them, or one that is not finite.
+    """
+    worth = [float(value) for value in reward(utterances)]
+    doing = f"Rewarding the dialogue {dialogue_id!r:.60} by {reward.name!r}"
+    if len(worth) != len(utterances):
+        raise SettingError(f"{doing}: expected a number for each of {len(utterances)} turns, got {len(worth)}.")
+    for i, value in enumerate(worth):
+        if not math.isfinite(value):
+            raise SettingError(f"{doing}: expected finite numbers, got {value} for turn {i}. Correct the reward.")
+    return worth
+
+
 def episode_of_dialogue(
     dialogue: Dialogue, reward: DialogueReward, *, gamma: float = 0.9, published: bool = False
 ) -> OfflineEpisode:
@@ -120,12 +160,15 @@ def episode_of_dialogue(
 
     Returns:
         The episode; an action that nobody answers earns 0.
+
+    Raises:
+        SettingError: the reward gives something else than a finite number for each turn.
     """
     merged = merge_turns(dialogue, published=published)
     if published:
         if merged and merged[-1].role == "elicitor":
             merged.pop()
-        raw_worth = reward([(turn.role, turn.utterance) for turn in dialogue.turns])
+        raw_worth = _worth(reward, [(turn.role, turn.utterance) for turn in dialogue.turns], dialogue.dialogue_id)
         answered = [i for i, turn in enumerate(dialogue.turns) if turn.role == "respondent"]
         raw_returns = dict(zip(answered, returns_to_go([raw_worth[i] for i in answered], gamma), strict=True))
         replies = [merged[i + 1].raw[1] for i, turn in enumerate(merged) if turn.role == "elicitor"]
@@ -133,7 +176,7 @@ def episode_of_dialogue(
         returns = [raw_returns[last] for last in replies]
     else:
         actions = [i for i, turn in enumerate(merged) if turn.role == "elicitor"]
-        worth = reward([(turn.role, turn.text) for turn in merged])
+        worth = _worth(reward, [(turn.role, turn.text) for turn in merged], dialogue.dialogue_id)
         rewards = [worth[i + 1] if i + 1 < len(merged) else 0.0 for i in actions]
         returns = returns_to_go(rewards, gamma)
     return OfflineEpisode(

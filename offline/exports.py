@@ -1,8 +1,7 @@
 """Exports to other formats and back, without loss: published rows, Hugging Face datasets, Minari."""
 
-import json
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,10 @@ from elicit_gym.errors import MissingExtraError, SettingError, StorageError
 from elicit_gym.files import replacing, writing
 from elicit_gym.json_files import read_records
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.episodes import OfflineEpisode
+from elicit_gym.offline.episodes import OfflineEpisode, checked_episode
 from elicit_gym.offline.windows import Window, window_from_row, window_to_row
-from elicit_gym.types import Message
+from elicit_gym.strict_json import json_text, parse_json, typed
+from elicit_gym.types import Message, Role
 
 __all__ = [
     "check_minari_id",
@@ -46,7 +46,7 @@ def write_published(
     count = 0
     with writing(Path(path), inputs=inputs) as file:
         for window in windows:
-            file.write(json.dumps(window_to_row(window, experimental=experimental), ensure_ascii=False) + "\n")
+            file.write(json_text(window_to_row(window, experimental=experimental), ascii_only=False) + "\n")
             count += 1
     return count
 
@@ -64,11 +64,11 @@ def read_published(path: str | Path) -> Iterator[Window]:
 def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
     # Texts are JSON with escapes: Arrow's strings and HDF5 accept valid UTF-8 only, which lone surrogates are not.
     return {
-        "id": json.dumps(episode.id),
+        "id": json_text(episode.id),
         "domain": episode.domain,
         "split": episode.split,
         "licence": episode.licence,
-        "messages": json.dumps([[m.role, m.content] for m in episode.messages]),
+        "messages": json_text([[m.role, m.content] for m in episode.messages]),
         "turn_ids": list(episode.turn_ids),
         "rewards": list(episode.rewards),
         "returns_to_go": list(episode.returns_to_go),
@@ -77,18 +77,21 @@ def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
     }
 
 
-def _episode_from_row(row: dict[str, Any]) -> OfflineEpisode:
-    return OfflineEpisode(
-        id=json.loads(row["id"]),
-        domain=row["domain"],
-        split=row["split"],
-        licence=row["licence"],
-        messages=tuple(Message(role=role, content=content) for role, content in json.loads(row["messages"])),
-        turn_ids=tuple(int(i) for i in row["turn_ids"]),
-        rewards=tuple(float(r) for r in row["rewards"]),
-        returns_to_go=tuple(float(r) for r in row["returns_to_go"]),
-        terminated=bool(row["terminated"]),
-        truncated=bool(row["truncated"]),
+def _episode_from_row(row: Mapping[str, Any]) -> OfflineEpisode:
+    messages = typed(list[tuple[str, ...]], parse_json(row["messages"]), "messages")
+    return checked_episode(
+        OfflineEpisode(
+            id=typed(str, parse_json(row["id"]), "id"),
+            domain=typed(str, row["domain"], "domain"),
+            split=typed(str | None, row["split"], "split"),
+            licence=typed(str, row["licence"], "licence"),
+            messages=tuple([Message(role=typed(Role, role, "role"), content=content) for role, content in messages]),
+            turn_ids=tuple([int(i) for i in row["turn_ids"]]),
+            rewards=tuple([float(r) for r in row["rewards"]]),
+            returns_to_go=tuple([float(r) for r in row["returns_to_go"]]),
+            terminated=bool(row["terminated"]),
+            truncated=bool(row["truncated"]),
+        )
     )
 
 
@@ -116,7 +119,7 @@ def from_huggingface(table: Any, name: str = "huggingface") -> OfflineDataset:
     """
     try:
         return OfflineDataset([_episode_from_row(row) for row in table], name)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise StorageError(
             f"Reading a Hugging Face dataset: expected the columns of an exported one, got {type(error).__name__}: "
             f"{error}."
@@ -218,10 +221,10 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
     buffers = []
     longest = 1
     for number, episode in enumerate(playable):
-        observations = [json.dumps([[m.role, m.content] for m in o]) for o in episode.observations(context)]
-        actions = [json.dumps(action) for action in episode.actions]
+        observations = [json_text([[m.role, m.content] for m in o]) for o in episode.observations(context)]
+        actions = [json_text(action) for action in episode.actions]
         longest = max(longest, *map(len, observations), *map(len, actions))
-        whole = [json.dumps(_episode_row(episode))] + [""] * len(episode)
+        whole = [json_text(_episode_row(episode))] + [""] * len(episode)
         buffers.append(
             EpisodeBuffer(
                 id=number,
@@ -257,8 +260,8 @@ def from_minari(minari_dataset: Any, name: str = "minari") -> OfflineDataset:
     for episode in minari_dataset.iterate_episodes():
         try:
             whole = episode.infos["episode"][0]
-            episodes.append(_episode_from_row(json.loads(whole.decode("utf-8") if isinstance(whole, bytes) else whole)))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            episodes.append(_episode_from_row(parse_json(whole.decode("utf-8") if isinstance(whole, bytes) else whole)))
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise StorageError(
                 f"Reading a Minari dataset: expected one exported by elicit-gym, got {type(error).__name__}: {error}."
             ) from error

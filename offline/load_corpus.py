@@ -1,17 +1,18 @@
 """Corpora by name: YIELD from the hub or a folder, the bundled sample, or files of your own."""
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
-from elicit_gym.files import FileLimits, check_archive, decode_text, read_entry
+from elicit_gym.file_limits import FileLimits, check_archive, check_size, current_limits, decode_text, read_entry
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_dialogue
 from elicit_gym.offline.splits import SPLITS
+from elicit_gym.strict_json import UnfitJSONError, parse_json
 
 __all__ = [
     "CorpusError",
@@ -27,7 +28,6 @@ REPOSITORY = "infosense/yield"
 REVISION = "ab79558015c643fe7b3091d72dd18b311dd067e7"
 DATA_VARIABLE = "ELICIT_GYM_DATA"
 SAMPLE = Path(__file__).parent / "data" / "sample.jsonl"
-ARCHIVE_LIMITS = FileLimits(total=8_000_000_000, entry=2_000_000_000)
 
 
 class CorpusError(StorageError, ValueError):
@@ -125,23 +125,31 @@ def sources_below(path: Path, wanted: Callable[[str], bool]) -> Iterator[Source]
 
 
 def _contents(file: Path, inside: str, wanted: Callable[[str], bool]) -> Iterator[Source]:
-    parents = file.parts[:-1]
+    parents, limits = file.parts[:-1], _limits()
     try:
         if file.suffix == ".zip":
             with ZipFile(file) as archive:
-                check_archive(archive, str(file), ARCHIVE_LIMITS)
+                check_archive(archive, str(file), limits)
                 for name in sorted(archive.namelist()):
                     if name.endswith((".json", ".jsonl")) and wanted(f"{inside}/{name}") and "__MACOSX" not in name:
                         folders = (*parents, file.stem, *Path(name).with_suffix("").parts)
-                        yield f"{file}/{name}", _split_of(folders), read_entry(archive, name, str(file), ARCHIVE_LIMITS)
+                        yield f"{file}/{name}", _split_of(folders), read_entry(archive, name, str(file), limits)
         elif not inside or wanted(inside):
-            yield str(file), _split_of((*parents, file.stem)), file.read_bytes()
+            with file.open("rb") as opened:
+                check_size(file, opened, limits.text)
+                yield str(file), _split_of((*parents, file.stem)), opened.read()
     except OSError as error:
-        yield str(file), None, f"Reading {file}: expected a file, got {error.strerror}. Check the path."
-    except SettingError as error:
+        yield str(file), None, f"Reading {file}: expected a file, got {error.strerror or error}. Check the path."
+    except (SettingError, StorageError) as error:
         yield str(file), None, str(error)
     except (BadZipFile, NotImplementedError, ValueError) as error:
         yield str(file), None, f"Reading {file}: expected a zip archive, got {error}. Download it again."
+
+
+def _limits() -> FileLimits:
+    """Return the limits of a corpus, which is large: a file of it, packed or not, may be as large as a built one."""
+    limits = current_limits()
+    return replace(limits, total=limits.records, entry=limits.records // 4, text=limits.records // 4)
 
 
 def _has_dialogues(name: str) -> bool:
@@ -160,21 +168,21 @@ def parsed_rows(name: str, data: bytes) -> tuple[list[tuple[str, Any]], list[str
     except SettingError as error:
         return [], [str(error)]
     try:
-        value = json.loads(text)
-    except RecursionError:
-        return [], [f"Reading {name}: expected a JSON list or JSON lines, got one too deep. Fix the file."]
-    except ValueError:
+        value = parse_json(text)
+    except ValueError as whole:
         rows: list[tuple[str, Any]] = []
         problems = []
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 try:
-                    rows.append((f"{name}:{number}", json.loads(line)))
-                except (ValueError, RecursionError) as error:
+                    rows.append((f"{name}:{number}", parse_json(line)))
+                except ValueError as error:
                     problems.append(
                         f"{name}:{number}: expected a JSON list or JSON lines, got text that does not parse ({error}). "
                         "Fix the line."
                     )
+        if not rows and isinstance(whole, UnfitJSONError):  # a list over many lines, none of which is a dialogue
+            return [], [f"Reading {name}: expected a JSON list or JSON lines, got {whole}. Fix the file."]
         return rows, problems[:1] if not rows else problems
     values = value if isinstance(value, list) else [value]
     return [(f"{name}: dialogue {i}", row) for i, row in enumerate(values)], []

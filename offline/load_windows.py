@@ -1,6 +1,5 @@
 """Windows from any source: a dataset id, dialogues of your own, a built file, or released rows."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.load_dataset import corpus_and_domain, load_dataset
 from elicit_gym.offline.released_rows import EXPERIMENTAL, read_experimental
 from elicit_gym.offline.windows import Window, WindowRules, chat_template_counter
+from elicit_gym.strict_json import parse_json
 
 __all__ = ["has_splits", "load_shuffled_windows", "load_tokenizer", "load_windows", "window_rules"]
 
@@ -120,8 +120,8 @@ def _holds_dialogues(path: Path) -> bool:
     """Say whether the first row of JSON lines is a dialogue; whatever cannot be read is left to the reader of rows."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            first = json.loads(next(line for line in file if line.strip()))
-    except (OSError, ValueError, StopIteration, RecursionError):
+            first = parse_json(next(line for line in file if line.strip()))
+    except (OSError, ValueError, StopIteration):
         return False
     return isinstance(first, dict) and "turns" in first
 

@@ -12,8 +12,8 @@ LINKED = ("agents", "offline")
 GRAPH = read_graph(ROOT, ("elicit_gym", "benchmarks"), LINKED)
 
 GROUND = (
-    "batches", "episode", "errors", "files", "folder_lock", "json_files", "key_value", "lazy_sequence", "parts", "policy", "registration", "registry", "rewards", "seeding",
-    "spaces", "statistics", "text", "types", "version",
+    "batches", "episode", "errors", "file_limits", "files", "folder_lock", "json_files", "key_value", "lazy_sequence", "parts", "policy", "registration", "registry", "rewards", "seeding",
+    "spaces", "statistics", "strict_json", "text", "types", "version",
 )  # fmt: skip
 FLOORS = (
     GROUND,
@@ -38,7 +38,7 @@ FLOORS = (
 
 NESTED = ("agents.training", "offline.evaluation", "offline.human_eval")
 
-MOST_ROOMS, MOST_ARROWS = 34, 170
+MOST_ROOMS, MOST_ARROWS = 37, 193
 """As `python -m tests.import_graph` counts. Whoever adds a room raises them, in the commit that says why."""
 
 
@@ -59,12 +59,15 @@ CROSS_CUTTING = {
     "rollout/test_isolated_node.py": "what travels to a machine that sees no file of this one",
     "judges/test_gaming.py": "policies that write for the judge",
     "test_differences.py": "the record of deliberate differences in docs/differences.md",
+    "test_hostile_files.py": "every reader, on mutated files",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",
     "test_readme.py": "the README",
+    "test_hostile_names.py": "whatever shows a name: commands, figures, pages",
     "test_remote_code.py": "what models of strangers may not do",
     "test_trust.py": "what saved data may not do",
+    "test_trust_page.py": "the page docs/trust.md",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
 """Tests of no single module, and what they are of."""

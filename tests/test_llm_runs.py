@@ -73,7 +73,7 @@ def test_two_hundred_episodes_survive_a_fifth_of_faults(tmp_path: Path) -> None:
 
 def test_an_unclear_judge_gives_unscored_and_bounds() -> None:
     def answer(messages: list[dict[str, str]]) -> str:
-        return "I cannot tell." if "Criterion:" in messages[-1]["content"] else "What holds you back?"
+        return "I cannot tell." if " CRITERION\n" in messages[-1]["content"] else "What holds you back?"
 
     with FaultServer(answer) as server, llm_runtime(Runtime()):
         comparison = compare([policy(server)], ENV, env_kwargs={**seats(server), "max_turns": 2}, scenario_ids=IDS)
@@ -300,6 +300,20 @@ def test_generate_on_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "scenarios." in done.stdout
     assert cli("scenarios", "validate", "made", cwd=tmp_path).returncode == 0
+
+
+def test_a_model_as_a_judge_is_tested_on_contrast_sentences(tmp_path: Path) -> None:
+    with FaultServer(lambda messages: "It could be.\nResult: Yes") as server:
+        done = cli(
+            "contrast", "--judge", "llm", "--judge-model", "openai/tiny", "--judge-api-base", server.api_base,
+            "--json", "contrast.json", cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts = json.loads((tmp_path / "contrast.json").read_text(encoding="utf-8"))
+    assert {form["credited"] / form["sentences"] for form in counts["ask"].values()} == {1.0}
+    assert len(counts["wrong"]) == sum(
+        form["sentences"] for kind in ("ask", "advice") for name, form in counts[kind].items() if name != "good"
+    )
 
 
 def test_scenarios_of_full_depth_are_generated_checked_and_played_on_the_command_line(tmp_path: Path) -> None:

@@ -50,11 +50,12 @@ def test_numbers_are_read_from_the_results() -> None:
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
     coverage = results["interval_coverage"]
     scored = evaluation["perplexity"]
-    blind = results["judge_agreement"]["scripted"]
+    blind, derived = (results["judge_agreement"][judge] for judge in ("scripted", "scripted_derived"))
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
         f"{throughput['steps_per_second']:,}",
+        f"agrees with blind labels at a kappa of {derived['kappa']:.2f} on the bundled",
         f"against blind labels ({blind['pairs']:,} pairs), Cohen's kappa | {blind['kappa']:.2f} |",
         f"{by_length['turns_5_to_55']:.0f} / {by_length['turns_900_to_1000']:.0f}",
         " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),

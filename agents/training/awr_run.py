@@ -18,6 +18,7 @@ from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
+from elicit_gym.strict_json import bad_number, typed
 
 __all__ = ["AWRRun"]
 
@@ -121,11 +122,18 @@ class AWRRun:
         if checkpoint is None:
             return
         state = load_training_state(checkpoint)
-        self.step, self._best, self.log = state["step"], state["best"], state["log"]
-        self._mean_raw = state["mean_raw"]
-        self._inner.load_state_dict(state["module"], strict=False)
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.scheduler.load_state_dict(state["scheduler"])
+        try:
+            self.step, self._best = typed(int, state["step"], "step"), float(state["best"])
+            self.log = typed(dict, state["log"], "log")
+            self._mean_raw = typed(float, state["mean_raw"], "mean_raw")
+            self._inner.load_state_dict(state["module"], strict=False)
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.scheduler.load_state_dict(state["scheduler"])
+        except Exception as error:  # torch raises errors of many kinds for states of another shape
+            raise SettingError(
+                f"Resuming from {checkpoint}: expected the state of this training, got another or a damaged one "
+                f"({type(error).__name__}: {str(error)[:200]}). Remove the folder to start from an earlier one."
+            ) from error
 
     def updates(self) -> Iterator[Update]:
         """Yield all updates to come; the last one of an epoch is made on what is left."""
@@ -192,11 +200,16 @@ class AWRRun:
         numbers = torch.cat([mine[:, :4].sum(dim=0), mine[:, 4].max()[None]])  # (5,)
         gathered = self.accelerator.gather(numbers[None])  # (processes, 5)
         loss_policy, loss_value, weights, raw = gathered[:, :4].sum(dim=0).tolist()
-        self._mean_raw = MEMORY * self._mean_raw + (1 - MEMORY) * raw / update.num_actions
         row = {
             "loss": loss_policy + loss_value, "policy_loss": loss_policy, "value_loss": loss_value,
             "mean_weight": weights / update.num_actions,
         }  # fmt: skip
+        if bad_number(row) is not None:  # in every process, and before anything is saved
+            raise SettingError(
+                f"Training by AWR: expected a finite loss, got {row} at step {self.step}. What was saved before is "
+                "sound; lower the learning rates, or look for returns of another scale."
+            )
+        self._mean_raw = MEMORY * self._mean_raw + (1 - MEMORY) * raw / update.num_actions
         self.log["steps"].append({"step": self.step, **row, "max_weight": float(gathered[:, 4].max())})
         if self._writer is not None:
             for name, value in row.items():
@@ -241,7 +254,7 @@ class AWRRun:
         return {
             "step": self.step,
             "nll_per_token": nll / tokens,
-            "perplexity": math.exp(nll / tokens),
+            "perplexity": math.exp(min(nll / tokens, 700.0)),
             "value_mse": squared / count,
         }
 

@@ -63,4 +63,9 @@ def load_training_state(checkpoint: Path) -> dict[str, Any]:
             f"Resuming from {checkpoint}: expected a whole training state, got one that cannot be read "
             f"({type(error).__name__}). Remove the folder to start from an earlier one."
         ) from error
+    if not isinstance(state, dict):
+        raise SettingError(
+            f"Resuming from {checkpoint}: expected a whole training state, got {type(state).__name__}. "
+            "Remove the folder to start from an earlier one."
+        )
     return state

@@ -14,6 +14,7 @@ from elicit_gym.errors import MissingExtraError
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.model_input import context_length
 from elicit_gym.offline.windows import Window
+from elicit_gym.strict_json import without_bad_numbers
 
 __all__ = ["train_sft"]
 
@@ -83,7 +84,7 @@ def train_sft(
     keep_manifest(manifest, out, resume=resume, write=trainer.is_world_process_zero())
     checkpoints = list((out / "trl").glob("checkpoint-*"))
     trainer.train(resume_from_checkpoint=bool(resume and checkpoints))
-    log = {"steps": trainer.state.log_history}
+    log = {"steps": without_bad_numbers(trainer.state.log_history)}
     if trainer.is_world_process_zero():
         saved = {
             "method": "sft",

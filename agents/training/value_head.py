@@ -65,14 +65,24 @@ def load_value_head(folder: Path) -> "torch.nn.Linear":
     """Read a value head.
 
     Raises:
-        SettingError: there is none.
+        SettingError: there is none, or its file is not one.
     """
     from safetensors.torch import load_file
 
     path = folder / FILE
     if not path.is_file():
         raise SettingError(f"Loading a value head from {folder}: expected {FILE}, got none. Is it an AWR checkpoint?")
-    weights = load_file(path)
-    head = make_value_head(weights["weight"].shape[1])
-    head.load_state_dict(weights)
+    try:
+        weights = load_file(path)
+        found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+        width = found["weight"][1]
+        if found != {"weight": (1, width), "bias": (1,)} or not all(t.isfinite().all() for t in weights.values()):
+            raise ValueError(f"the shapes {found}, or numbers that are not finite")
+        head = make_value_head(width)
+        head.load_state_dict(weights)
+    except Exception as error:  # safetensors and torch raise errors of many kinds for broken files
+        raise SettingError(
+            f"Loading a value head from {path}: expected a weight of shape (1, width) and a bias, of finite numbers, "
+            f"got {type(error).__name__}: {str(error)[:200]}. Get the file again, or train again."
+        ) from error
     return head

@@ -1,5 +1,6 @@
 """The commands that work on scenarios."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["scenarios_app"]
 
@@ -18,11 +20,17 @@ scenarios_app = command_group("Describe scenarios, check files of your own, and 
 def validate_command(
     path: Annotated[Path, typer.Argument(help="Check this JSON lines file, or this folder with the published files.")],
 ) -> None:
-    """Check a scenario file and print everything that is wrong with it."""
+    """Check a scenario file and print everything that is wrong with it.
+
+    Scenarios with facts and items of their own must keep the rules of depth, and their examples must earn their items.
+    """
+    from elicit_gym.evaluation.playable import playable_problems
     from elicit_gym.scenarios.load import load_scenarios, validate_scenarios
 
     o.report_problems(validate_scenarios(path))
-    typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
+    written = [scenario for scenario in load_scenarios(path) if not scenario.derived]
+    o.report_problems([f"{path}: {s.id}: {problem}" for s in written for problem in playable_problems(s)])
+    echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
 @scenarios_app.command("stats", cls=Command)
@@ -85,6 +93,7 @@ def generate_command(
     Every reply is checked, and the model is told what is wrong with it; a scenario that stays wrong, or whose parts
     contradict, is left out, with the reason in rejected.jsonl.
     """
+    from elicit_gym.evaluation.playable import playable_problems
     from elicit_gym.llm.make import make_chat_model
     from elicit_gym.reporting.progress import progress_bar
     from elicit_gym.scenarios.generate import generate_scenarios
@@ -99,12 +108,12 @@ def generate_command(
         progress_bar("opening messages", count, show=True) as advance,
     ):
         chat.check()
-        generate = generate_deep_scenarios if deep else generate_scenarios
+        generate = partial(generate_deep_scenarios, check=playable_problems) if deep else generate_scenarios
         result = generate(
             chat, people, out, count=count, seed=seed, prompts=str(prompts) if prompts else None, on_done=advance
         )
-    typer.echo(f"{result.path}: {result.num_made} opening messages, {result.num_scenarios} scenarios.")
+    echo(f"{result.path}: {result.num_made} opening messages, {result.num_scenarios} scenarios.")
     if result.num_rejected:
-        typer.echo(f"{result.num_rejected} rejected, with reasons in {out / 'rejected.jsonl'}.", err=True)
+        echo(f"{result.num_rejected} rejected, with reasons in {out / 'rejected.jsonl'}.", err=True)
     if result.failure is not None:
         raise result.failure

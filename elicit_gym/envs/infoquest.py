@@ -245,6 +245,7 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
             ResetNeeded: there is no episode under way.
             UserSimulatorFailure: the user raised; the step was not made and can be tried again.
             JudgeFailure: the judge raised; the step was not made either.
+            RewardFailure: the reward raised or was not a finite number; likewise.
         """
         if self._conversation is None:
             raise ResetNeeded("Stepping InfoQuest: expected an episode under way, got none. Call reset() first.")

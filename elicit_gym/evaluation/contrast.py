@@ -7,7 +7,6 @@ had not looked at any judge's reading of them; 24 more pairs are good advice tha
 advice negated in other forms.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,6 +15,7 @@ from typing import Any, Literal
 from elicit_gym.errors import EpisodeFailure
 from elicit_gym.judges.base import Judge, judge_all
 from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.strict_json import parse_json
 from elicit_gym.types import ItemKind, JudgeRequest
 
 __all__ = ["FORMS", "ContrastForm", "ContrastResult", "ContrastSentence", "contrast", "load_contrast_sentences"]
@@ -106,7 +106,7 @@ def load_contrast_sentences() -> tuple[ContrastSentence, ...]:
             kind=row["kind"],
             form=row["form"],
         )
-        for row in map(json.loads, text.splitlines())
+        for row in map(parse_json, text.splitlines())
     )
 
 

@@ -25,6 +25,7 @@ __all__ = ["diversity_stats", "nearest_scenarios", "reach_of", "similar_examples
 WINDOW = 1_000
 """Words in a stretch of text for the type-token ratio."""
 NUM_NEAREST = 5
+KINDS = ("ask", "advice", "on goal", "on obstacle", "on constraint", "on a circumstance", "after another fact")
 
 
 def diversity_stats(scenarios: Sequence[Scenario], bank: Sequence[str]) -> dict[str, Any]:
@@ -133,7 +134,7 @@ def reach_of(scenarios: Sequence[Scenario], bank: Sequence[str]) -> dict[str, An
         for question, facts in asked.items():
             hits[question].append(any(not facts.isdisjoint(item.facts) for item in asks))
     return {
-        "share": {kind: round(fmean(yes), 3) for kind, yes in found.items()},
+        "share": {kind: round(fmean(found[kind]), 3) for kind in KINDS if kind in found},
         "per_scenario": round(fmean(per_scenario), 2) if per_scenario else None,
         "questions": {question: round(fmean(yes), 3) for question, yes in hits.items() if yes},
     }

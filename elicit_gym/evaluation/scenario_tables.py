@@ -104,7 +104,9 @@ def _print_diversity(found: Mapping[str, Any], console: Console | None) -> None:
             [(" ".join(pair["ids"]), " / ".join(pair["texts"])) for pair in alike["pairs"]],
             console=console,
         )
-    print_text(f"{alike['similar']:,} of {alike['examples']:,} examples are nearly those of another scenario.", console)
+    if alike["examples"]:
+        text = f"{alike['similar']:,} of {alike['examples']:,} examples are nearly those of another scenario."
+        print_text(text, console)
 
 
 def _share(value: float | None) -> str:

@@ -1,12 +1,12 @@
 """Find the verdicts that a judge's reply states in its own name, in every shape in which models write one."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 from elicit_gym.judges.answers import Statement, answer_of, is_sentence_verdict, plain
+from elicit_gym.strict_json import parse_json
 
 __all__ = ["statements_in"]
 
@@ -214,7 +214,7 @@ def _json_at_end(text: str) -> tuple[int, str, object] | None:
     for place in islice(re.finditer(r"^[ \t]*[{\[]", body, re.MULTILINE), _MOST_JSON):
         try:
             raw = body[place.start() :]
-            return (place.start() if limit is None else limit), raw, json.loads(raw)
+            return (place.start() if limit is None else limit), raw, parse_json(raw)
         except ValueError:
             if limit is not None:
                 return None

@@ -9,8 +9,9 @@ from itertools import count
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
+from elicit_gym.file_limits import current_limits, decode_text, read_bytes
 
-__all__ = ["Prompt", "load_prompt", "mark_outside"]
+__all__ = ["Prompt", "load_prompt", "mark_outside", "read_prompt"]
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
@@ -55,12 +56,19 @@ def load_prompt(package: str, name: str, required: Sequence[str], folder: str | 
             raise SettingError(f"Loading prompts: expected a folder, got {str(folder)!r}. Check the path.")
         own = directory / f"{name}.txt"
         if own.is_file():
-            try:
-                return _checked(Prompt(name, own.read_text(encoding="utf-8")), required, str(own))
-            except (OSError, UnicodeDecodeError) as error:
-                raise SettingError(f"Loading the prompt {own}: expected UTF-8 text, got {error}.") from error
+            return _checked(read_prompt(own), required, str(own))
     text = (files(package) / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
     return _checked(Prompt(name, text), required, f"{package}/prompts/{name}.txt")
+
+
+def read_prompt(path: Path) -> Prompt:
+    """Read a prompt file of a user's, whose name is the prompt's.
+
+    Raises:
+        SettingError: it cannot be read, is too large for a text, or is not text.
+    """
+    text, _ = decode_text(read_bytes(path, current_limits()), str(path))
+    return Prompt(path.stem, text)
 
 
 def _checked(prompt: Prompt, required: Sequence[str], where: str) -> Prompt:

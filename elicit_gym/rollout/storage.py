@@ -1,6 +1,5 @@
 """A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line per episode, flushed when it finishes."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from elicit_gym.files import appending
 from elicit_gym.folder_lock import lock_folder
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.strict_json import json_text
 
 __all__ = ["RETRIED_SOURCES", "RunStore", "load_run"]
 
@@ -82,7 +82,7 @@ class RunStore:
 
     def append(self, record: EpisodeRecord) -> None:
         """Write one record and flush it; safe from several threads."""
-        line = json.dumps(record.to_row()) + "\n"
+        line = json_text(record.to_row()) + "\n"
         with self._lock:
             assert self._file is not None
             self._file.write(line)

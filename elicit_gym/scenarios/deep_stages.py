@@ -6,7 +6,7 @@ suggestions. Each stage is held to its rules of `elicit_gym.scenarios.depth`, is
 rejects the scenario with the reason when it stays wrong. The whole is checked once more at the end.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +48,10 @@ _PLACEHOLDERS = {
 class DeepMaker:
     """Makes one scenario after the other, and remembers what was said in those before."""
 
-    def __init__(self, model: ChatModel, seed: int, prompts: str | None) -> None:
+    def __init__(
+        self, model: ChatModel, seed: int, prompts: str | None, check: Callable[[Scenario], Iterable[str]]
+    ) -> None:
+        self._check = check
         self._asker = Asker(model, seed, prompts)
         self.first = FirstStages(self._asker, prompts)
         self.openings: list[frozenset[str]] = []
@@ -87,7 +90,7 @@ class DeepMaker:
         row["facts"] = [_fact_row(fact) for fact in facts]
         row["items"] = [_item_row(item) for item in items]
         scenario = scenario_from_row(row)
-        problems = [*problems_of_row(row), *depth.depth_problems(scenario)]
+        problems = [*problems_of_row(row), *depth.depth_problems(scenario)] or list(self._check(scenario))
         if problems:
             raise Rejected(f"{half}: whole: {'; '.join(problems)}")
         self.remember(scenario)

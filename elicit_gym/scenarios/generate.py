@@ -10,7 +10,6 @@ References:
     that give themselves away are looked for.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from elicit_gym.scenarios.personas import draw_triples
 from elicit_gym.scenarios.replies import read_list, read_object, read_sentence, texts_of
 from elicit_gym.scenarios.schema import problems_of_row
 from elicit_gym.scenarios.stages import PACKAGE, Asker, Rejected, Stage, refuse
+from elicit_gym.strict_json import json_text, typed
 from elicit_gym.text import content_stems
 
 __all__ = ["FirstStages", "GenerationResult", "append_row", "generate_scenarios", "read_setting"]
@@ -126,7 +126,7 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+    return json_text(row, ascii_only=False) + "\n"
 
 
 def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
@@ -136,13 +136,18 @@ def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     for name, table in tables.items():
         if set(table) != whole:
             write_text(folder / name, "".join(_line(table[row_id]) for row_id in sorted(whole)))
-    messages = [tables["seed_messages.jsonl"][row_id]["seed_message"] for row_id in sorted(whole)]
+    messages = [tables["seed_messages.jsonl"][row_id].get("seed_message", "") for row_id in sorted(whole)]
     return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
 
 
 def _read_rows(path: Path) -> dict[int, dict[str, Any]]:
     advice = "Remove the line; its row will be made again."
-    return dict(resume_records(path, lambda row: (int(row["id"]), row), what="a generated row", advice=advice))
+    return dict(resume_records(path, _checked_row, what="a generated row", advice=advice))
+
+
+def _checked_row(row: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    typed(str, row.get("seed_message", ""), "seed_message")
+    return typed(int, row["id"], "id"), row
 
 
 class FirstStages:

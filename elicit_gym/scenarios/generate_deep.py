@@ -4,7 +4,7 @@ Two for each opening message, as `elicit_gym.scenarios.generate` makes them; the
 `elicit_gym.scenarios.deep_stages`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from elicit_gym.scenarios.generate import GenerationResult, append_row
 from elicit_gym.scenarios.personas import draw_triples
 from elicit_gym.scenarios.schema import scenario_from_row
 from elicit_gym.scenarios.stages import Rejected
+from elicit_gym.strict_json import typed
 from elicit_gym.types import Scenario
 
 __all__ = ["SCENARIOS_FILE", "generate_deep_scenarios"]
@@ -33,12 +34,24 @@ def generate_deep_scenarios(
     count: int,
     seed: int = 0,
     prompts: str | None = None,
+    check: Callable[[Scenario], Iterable[str]] = lambda scenario: (),
     on_done: Callable[[], None] = lambda: None,
 ) -> GenerationResult:
-    """Make `count` opening messages with two scenarios of full depth each; see `generate_scenarios` for the arguments.
+    """Make `count` opening messages with two scenarios of full depth each.
 
     Some 30 calls for each scenario. A scenario is written when it is whole, so that a run that was killed goes on with
     the next; of an opening message whose one scenario was rejected, the other is kept.
+
+    Args:
+        model: any chat model.
+        personas: at least three.
+        out: the folder; a run that was killed goes on where it was.
+        count: opening messages to try for.
+        seed: of the draws of personas and of the model's sampling.
+        prompts: a folder with prompt files of your own.
+        check: says what is wrong with a scenario that is whole and keeps every rule of depth, for example
+            `elicit_gym.evaluation.playable.playable_problems`.
+        on_done: called after each opening message.
 
     Raises:
         FatalModelError: the model cannot be called.
@@ -46,7 +59,7 @@ def generate_deep_scenarios(
         SettingError: the prompts are off.
     """
     store = _Store(Path(out))
-    maker = DeepMaker(model, seed, prompts)
+    maker = DeepMaker(model, seed, prompts, check)
     for scenario in store.scenarios:
         maker.remember(scenario)
     num_rejected = len(store.refused)
@@ -83,7 +96,7 @@ class _Store:
         self.path, self._rejected = folder / SCENARIOS_FILE, folder / "rejected.jsonl"
         self.scenarios: tuple[Scenario, ...] = tuple(_read(self.path, scenario_from_row))
         self.openings = {scenario.id: scenario.opening_message for scenario in self.scenarios}
-        self.refused: set[str] = set(_read(self._rejected, lambda row: str(row["id"])))
+        self.refused: set[str] = set(_read(self._rejected, lambda row: typed(str, row["id"], "id")))
 
     def keep(self, row: Mapping[str, Any]) -> None:
         """Write a scenario."""

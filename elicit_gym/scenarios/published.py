@@ -46,7 +46,7 @@ def load_published(folder: Path) -> list[Scenario]:
     for name in _FILES:
         tables[name] = {}
         for line, row in read_lines(folder / name, problems=problems):
-            if not isinstance(row, dict) or not isinstance(row.get("id"), int):
+            if not isinstance(row, dict) or type(row.get("id")) is not int:
                 problems.append(f"{folder / name}:{line}: 'id' must be an integer, got {row!r:.60}. Fix the line.")
             else:
                 tables[name][row["id"]] = (line, row)
@@ -73,8 +73,8 @@ def load_published(folder: Path) -> list[Scenario]:
 
 
 def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str, Any]:
-    half = setting.get(f"setting{k}")
-    half = half if isinstance(half, dict) else {}
+    half, person = setting.get(f"setting{k}"), seed.get(f"persona{k}")
+    half, person = (value if isinstance(value, dict) else {} for value in (half, person))
     text = str(traits.get(f"traits{k}", ""))
     splits = ([part.strip() for part in comma.split(text) if part.strip()] for comma in (_COMMA_OUTSIDE_QUOTES, _COMMA))
     listed = next((parts for parts in splits if len(parts) == 3), None)
@@ -82,7 +82,7 @@ def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str
         **{field: half.get(field) for field in ("description", "goal", "obstacle", "constraints", "solution")},
         "id": f"{row_id}-{k}",
         "opening_message": setting.get("seed_message") or seed.get("seed_message"),
-        "persona": half.get("persona") or (seed.get(f"persona{k}") or {}).get("persona"),
+        "persona": half.get("persona") or person.get("persona"),
         "checklist": half.get("checklist"),
         # A model wrote the traits: where it gave more or fewer than three, the whole text stands for all.
         "traits": listed or [str(traits.get(f"traits{k}") or "plain style")] * 3,

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from elicit_gym.strict_json import json_text, parse_json
+
 __all__ = ["read_list", "read_object", "read_sentence", "texts_of"]
 
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
@@ -33,6 +35,8 @@ _OUTSIDE_QUOTES = r"(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)"
 _QUOTES = "\"'“”„‟«»`"
 _LOOKS_LIKE_JSON = re.compile(r"[{\[]\s*(?:[\"'{\[]|//)")
 _MOST_STARTS = 40
+LONGEST_ENTRY = 2_000
+"""Characters of a line up to which emphasis is taken off and commas part it: the time grows with the square."""
 
 UNPARSED = "JSON that does not parse (quotation marks and commas are wrong, or it ends early)"
 
@@ -44,7 +48,8 @@ def _plain_quotes(text: str) -> str:
 def _bare(text: str) -> str:
     """Return a text without bullet, label, emphasis and the quotation marks around it."""
     text = _BULLET.sub("", text.strip(), count=1)
-    text = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
+    if len(text) <= LONGEST_ENTRY:
+        text = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
     text = _LABEL.sub("", text.strip(), count=1).strip()
     if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
         text = text[1:-1].strip()
@@ -112,7 +117,7 @@ def read_list(text: str) -> list[str]:
     line = _LABEL.sub("", _plain_quotes(lines[0]) if lines else "", count=1)
     if len(_INLINE.findall(line)) > 1:
         return _without_blanks(part.strip(" ,;") for part in _INLINE.split(line))
-    for mark in (";", ","):
+    for mark in (";", ",") if len(line) <= LONGEST_ENTRY else ():
         parts = re.split(mark + _OUTSIDE_QUOTES, line)
         if len(parts) > 1:
             return _without_blanks(re.sub(r"^\s*and\s+", "", part) for part in parts)
@@ -153,7 +158,7 @@ def _entry(entry: Any) -> str:
     if isinstance(entry, list) and len(entry) == 1:
         return _entry(entry[0])
     if not isinstance(entry, str):
-        raise ValueError(f"expected a text for each entry, got {json.dumps(entry, ensure_ascii=False)[:80]}")
+        raise ValueError(f"expected a text for each entry, got {json_text(entry, ascii_only=False)[:80]}")
     return entry
 
 
@@ -250,8 +255,8 @@ def _mended(text: str) -> str:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return parse_json(text, control_characters=True)
+    except ValueError:
         return None
 
 

@@ -77,7 +77,9 @@ def problems_of_row(row: object) -> Iterator[str]:
     if is_written_out(row):
         yield from problems_of_facts(row.get("facts"))
         facts = row.get("facts")
-        known = {f.get("id") for f in facts if isinstance(f, Mapping)} if isinstance(facts, list) and facts else None
+        known: set[object] | None = None
+        if isinstance(facts, list) and facts:
+            known = {f["id"] for f in facts if isinstance(f, Mapping) and isinstance(f.get("id"), str)}
         yield from problems_of_items(row.get("items"), known)
 
 
@@ -136,12 +138,19 @@ def problems_of_items(value: object, known: set[object] | None, *, examples: boo
         if not _is_text(item.get("topic")):
             yield f"'items' {i}: 'topic' must be a non-empty string, got {_found(item.get('topic'))}. Fix the line."
         after = item.get("after")
-        if after is not None and known is not None and (after not in known or after in (facts or ())):
+        if after is not None and not (isinstance(after, str) and _is_another(after, facts, known)):
             yield f"'items' {i}: 'after' must be another fact of this scenario, got {_found(after)}. Fix the line."
         needed = ("hints", "suggestions", "contrary") if item.get("kind") == "advice" else ("hints",)
         for field in needed if examples else ():
             if not _is_texts(item.get(field)) or not item.get(field):
                 yield f"'items' {i}: {field!r} must be non-empty strings, got {_found(item.get(field))}. Fix the line."
+        for field in ("suggestions", "contrary"):
+            if field not in needed and not _is_texts(item.get(field) or []):
+                yield f"'items' {i}: {field!r} must be strings, got {_found(item.get(field))}. Fix the line."
+
+
+def _is_another(after: str, facts: object, known: set[object] | None) -> bool:
+    return known is None or (after in known and not (isinstance(facts, list) and after in facts))
 
 
 def scenario_from_row(row: Row) -> Scenario:

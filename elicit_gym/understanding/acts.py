@@ -15,7 +15,7 @@ from elicit_gym.text import content_stems, stem
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
 from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.dialogue_acts import ActKind, DialogueAct, Understanding
-from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, confidence_needed, is_copy, says_nothing
+from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, all_heard, confidence_needed, is_copy, says_nothing
 from elicit_gym.understanding.features import (
     ADVICE_FEATURES,
     FACT_FEATURES,
@@ -117,13 +117,13 @@ class ScenarioReader:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
-            surely = bool(facts) and facts[0][1] == KNOWN
-            if not surely and (self._is_list(clause) or self._is_gibberish(clause, topic)):
+            best = facts[0][1] if facts else 0.0
+            if best < KNOWN and (self._is_list(clause) or (best < SURE and self._is_gibberish(clause, topic))):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
             advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
-            kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
-            best = facts[0][1] if facts else 0.0
-            kept = tuple([(f, c) for f, c in facts[:2] if c >= SECOND_SHARE * best]) if kind == "ask" else ()
+            meant = tuple([(fact, sure) for fact, sure in facts if sure >= SECOND_SHARE * best])
+            kind: ActKind = "unclear" if len(meant) > MAX_FACTS_IN_QUESTION else "ask"
+            kept = meant[:2] if kind == "ask" else ()
             return DialogueAct(kind, clause.text, kept, advice, contrary, clause.wh), clause, topic
         if clause.form == "statement":
             advice, contrary = self.advice_given(clause)
@@ -143,12 +143,23 @@ class ScenarioReader:
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
         example = self._examples.get(clause.words)
-        known = (example, KNOWN) if example else general_fact(clause, self._vocabulary)
-        if known is not None and known[0] in self._fact_ids:
-            return (known,)
-        meant = self._themes.fact_of(clause.text, clause.words)
-        if meant is not None:
-            return ((meant, THEME_CONFIDENCE),)
+        if example is not None:
+            return ((example, KNOWN),)
+        general = general_fact(clause, self._vocabulary)
+        if general is not None and general[1] == KNOWN and general[0] in self._fact_ids:
+            return (general,)
+        found = self._compared(clause)
+        if not found or found[0][1] < SURE:
+            # A plain question has too few words to be compared by: what it means by its form comes first.
+            meant = self._themes.fact_of(clause.text, clause.words)
+            if meant is not None:
+                return ((meant, THEME_CONFIDENCE),)
+            if general is not None and general[0] in self._fact_ids:
+                return (general,)
+        return found
+
+    def _compared(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
+        """Return the facts whose examples and words a question is like."""
         scorer = scorers()[self._scorers_prefix + "fact"]
         rows = self._facts.features(clause)
         scores = scorer(rows)
@@ -225,6 +236,8 @@ class ScenarioReader:
         said = [word for _, clause, _ in read for word in clause.words]
         copied = any(is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
         acts = [_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]
+        if not copied and "request" in self._told and "request" not in disclosed:
+            acts = [_about_the_opening(act) for act in acts]
         if all(act.wh is None for act in acts):
             acts = [self._more(act, user_message, disclosed) for act in acts]
         return Understanding(tuple(acts), len(said))
@@ -279,11 +292,20 @@ def _in_context(
         return act
     if copied:
         return replace(act, kind="echo", advice=())
-    if topic and not (act.facts and act.facts[0][1] == KNOWN and clause.probe != "more"):
+    is_general = bool(act.facts) and act.facts[0][1] == KNOWN and clause.probe != "more"
+    # Good advice is in the user's words too; it is handed back only when all of them were said lately.
+    advises = bool(act.advice) and act.advice[0][1] >= SURE and not all_heard(topic - FRAME_STEMS, heard[0])
+    if topic and not is_general and not advises:
         needed = confidence_needed(clause, topic, *heard)
         if needed and (act.facts or needed > 1.0) and (act.facts[0][1] if act.facts else 0.0) < needed:
             return replace(act, kind="echo", advice=())
     return act
+
+
+def _about_the_opening(act: DialogueAct) -> DialogueAct:
+    """Let who asks about the user's own words hear what it is about: "what is it that you have to begin?"."""
+    clarifies = act.kind == "echo" and act.wh not in (None, "whether", "request")
+    return replace(act, facts=(("request", KNOWN),)) if clarifies else act
 
 
 @lru_cache(maxsize=4_096)

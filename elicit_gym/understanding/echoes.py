@@ -9,7 +9,7 @@ from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.patterns import EMPTY_FRAME
 from elicit_gym.understanding.vectors import word_vectors
 
-__all__ = ["ECHO", "FRAME_STEMS", "confidence_needed", "is_copy", "says_nothing", "share_copied"]
+__all__ = ["ECHO", "FRAME_STEMS", "all_heard", "confidence_needed", "is_copy", "says_nothing", "share_copied"]
 
 ECHO = 2.0
 """More than any confidence: not even the surest reading makes this a question of the agent's own."""

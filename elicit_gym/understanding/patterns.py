@@ -114,8 +114,9 @@ DISMISSAL = re.compile(
             r"(?:boring|dull|irrelevant|uninteresting|unimportant|pointless)\b",
             r"\b(?:do not|don't|doesn't|does not|couldn't|could not|can't|never|won't|would not|wouldn't|rather not|"
             rf"nobody|no one|not) (?:really |even |at all )?{_ABOUT_WANTING}\b",
-            r"\b(?:skip|ignore|forget(?: about)?|leave aside|set aside|never mind|drop) "
-            r"(?:the |your |that |this |all |about )",
+            r"^(?:please |just |let's |let us |(?:we|you) (?:can |could |should )?(?:just )?)*"
+            r"(?:skip|ignore|forget(?: about)?|leave aside|set aside|never mind) (?:the |your |that |this |all |"
+            r"about )",
             r"\bspare me\b",
             r"\bi (?:hate|refuse|dislike|detest)\b",
             r"\bnot (?:interested|relevant|interesting|important|worth)\b",
@@ -178,7 +179,7 @@ META = re.compile(
 """Talk about the game instead of the user's matter."""
 
 NEGATION = re.compile(
-    r"\b"
+    r"(?<!why )\b"
     + either(
         "not", "no", "never", "don't", "do not", "doesn't", "shouldn't", "can't", "cannot", "won't", "avoid", "without",
         "instead of", "rather than", "stop", "skip", "refrain", "against", "nor", "neither", "rule out", "stay away",

@@ -1,6 +1,5 @@
 """The folder of an evaluation on YIELD: numbers, figures, all utterances, and one HTML page with all of it."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ from elicit_gym.files import writing
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.evaluation.figures import REFERENCES, TITLES, draw_yield_figures, row_colours
 from elicit_gym.reporting.page import data_uri, pack, write_page
+from elicit_gym.strict_json import json_text
 
 if TYPE_CHECKING:
     from elicit_gym.offline.evaluation.answers import EvaluationManifest
@@ -37,7 +37,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
     write_json(folder / "summary.json", result.to_row())
     samples = _samples(result)
     with writing(folder / "samples.jsonl") as file:
-        file.writelines(json.dumps(row) + "\n" for row in samples)
+        file.writelines(json_text(row) + "\n" for row in samples)
     figures = draw_yield_figures(result, folder / "figures")
     names = result.rows
     values = {
@@ -51,8 +51,8 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "num_windows": len(result.windows),
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
-        "manifest_text": json.dumps(manifest.to_json(), indent=2),
-        "packed": pack({"windows": samples, "colours": row_colours(names)}),
+        "manifest_text": json_text(manifest.to_json(), indent=2),
+        "packed": pack({"windows": samples, "colours": row_colours(names)}, "in samples.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)
 

@@ -178,3 +178,12 @@ def test_stats_of_scenarios_are_printed_and_written(tmp_path: Path) -> None:
     assert stats["scenarios"] == 60
     assert all(row["met"] for row in stats["depth"])
     assert {"ask", "advice"} <= set(stats["diversity"]["reach"]["share"])
+
+
+def test_a_judge_is_tested_on_contrast_sentences(tmp_path: Path) -> None:
+    done = run("contrast", "--judge", "scripted", "--json", "contrast.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "scripted" in done.stdout
+    counts = json.loads((tmp_path / "contrast.json").read_text(encoding="utf-8"))
+    assert counts["advice"]["echo"] == {"sentences": 28, "credited": 0}
+    assert run("contrast", "--judge", "nobody", cwd=tmp_path).returncode == 2

@@ -11,6 +11,7 @@ import pytest
 from elicit_gym import compare
 from elicit_gym.agents import load_policy
 from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError, ModelFailure
+from elicit_gym.evaluation.playable import playable_problems
 from elicit_gym.llm.scripted import ScriptedChatModel
 from elicit_gym.llm.types import ChatRequest
 from elicit_gym.scenarios.generate import GenerationResult
@@ -201,6 +202,25 @@ def test_a_scenario_in_which_the_review_finds_fault_is_rejected_and_the_other_ke
 def test_a_review_that_finds_nothing(tmp_path: Path, said: Any) -> None:
     writer = ScenarioWriter(IDS, plain, {"review": [json.dumps(said)]})
     assert generate(tmp_path, writer, count=1).num_rejected == 0
+
+
+def test_a_scenario_that_its_own_examples_do_not_earn_is_rejected(tmp_path: Path) -> None:
+    """It keeps every rule that counts and compares words, and nobody could play it."""
+    pairs = [f"the {a} and the {b}" for a in ("cat", "dog", "cow") for b in ("sea", "sky", "sun")]
+
+    def dismissals(questions: list[str]) -> str:
+        return json.dumps([f"Let's not talk about {pair}, or {questions[0].strip('?.')}." for pair in pairs])
+
+    writer = ScenarioWriter(IDS, plain, {"questions": [dismissals] * 100})
+    personas = [BY_ID[name]["persona"] for name in IDS]
+    result = generate_deep_scenarios(
+        ScriptedChatModel(writer), personas, tmp_path, count=1, seed=0, check=playable_problems
+    )
+    assert result.num_scenarios == 0
+    found = reasons(tmp_path)
+    assert set(found) == {"000-a", "000-b"}
+    assert all(": whole: 'items' " in reason for reason in found.values())
+    assert all("of its questions at least must earn it, got 0 of 9" in reason for reason in found.values())
 
 
 def test_what_an_earlier_scenario_says_is_not_said_again(tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
 """What models really send is read as it is meant, and what could be meant in two ways is refused."""
 
+import contextlib
 import json
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elicit_gym.scenarios.replies import read_list, read_object, read_sentence
 
@@ -140,3 +144,56 @@ def test_an_object(name: str) -> None:
 def test_no_object(reply: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read_object(reply, SETTING)
+
+
+PIECES = st.sampled_from(
+    [
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        ",",
+        ":",
+        "\n",
+        "```",
+        "1. ",
+        "- ",
+        "**",
+        "Sure! ",
+        "a",
+        "traits",
+        "'",
+        "//",
+        "\\",
+        "“",
+        "null",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=80))
+def test_any_reply_is_read_or_refused_with_a_sentence(reply: str) -> None:
+    for read in (read_sentence, read_list, lambda text: read_object(text, ("traits",))):
+        found, problem = None, ""
+        try:
+            found = read(reply)
+        except ValueError as error:
+            problem = str(error)
+        assert problem if found is None else not problem
+        if isinstance(found, list):
+            assert all(isinstance(text, str) and text.strip() for text in found)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["{" * 20_000, "[" * 20_000, '{"a": ' * 5_000, "a, " * 20_000, '"' * 30_000, "**a " * 10_000, "1. " * 20_000, "*" * 30_000,
+     '"a" , ' * 8_000, "```" * 10_000, "'" * 30_000],
+    ids=lambda reply: reply[:6],
+)  # fmt: skip
+def test_a_long_reply_is_read_or_refused_in_time(reply: str) -> None:
+    start = time.process_time()
+    for read in (read_sentence, read_list, lambda text: read_object(text, ("traits",))):
+        with contextlib.suppress(ValueError):
+            read(reply)
+    assert time.process_time() - start < 2

@@ -82,6 +82,16 @@ def test_a_killed_run_resumed_equals_an_unbroken_one(
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS[1:], tmp_path, **again)
     latest = latest_checkpoint(tmp_path / "checkpoints")
     assert latest is not None
+    sound = torch.load(latest / "training_state.pt", weights_only=True)
+    others: list[Any] = [
+        {**sound, "step": "5"}, {**sound, "best": [1]}, {**sound, "log": None}, {**sound, "optimizer": {}},
+        {**sound, "module": {"head.weight": torch.zeros(9, 9)}}, {"step": 5}, [sound],
+    ]  # fmt: skip
+    for other in others:
+        torch.save(other, latest / "training_state.pt")
+        with pytest.raises(SettingError, match=r"(?s)Resuming from .*step-\d+: expected .* Remove the folder"):
+            train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
+    torch.save(sound, latest / "training_state.pt")
     (latest / "training_state.pt").write_bytes((latest / "training_state.pt").read_bytes()[:500])
     with pytest.raises(SettingError, match="expected a whole training state"):
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, **again)
@@ -288,3 +298,11 @@ def test_a_batch_of_bad_actions_counts_for_less_than_one_of_good_ones(tmp_path: 
         shares[how] = sorted(row["mean_weight"] for row in log["steps"])
     assert shares["batch"] == pytest.approx([1.0] * 16)  # which is unweighted training
     assert shares["running"][8] > 3 * shares["running"][7]
+
+
+def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    settings = replace(FAST, policy_lr=1e30)
+    with pytest.raises(SettingError, match=r"expected a finite loss, got .*(nan|inf).* at step \d\. What was saved"):
+        train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, settings=settings)
+    assert not (tmp_path / "best").exists()
