@@ -155,6 +155,8 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
     from elicit_gym.evaluation.manners import print_manners, write_manners
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
+    named = {str(name): comparison for name, comparison in by_manner.items()}
+    page = write_manners(folder, named) if len(named) > 1 else folder / "report.html"
     for name, comparison in by_manner.items():
         if len(by_manner) > 1:
             echo(f"\nWith a user who is {name}:")
@@ -163,12 +165,8 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
         if comparison.manifest.stopped:
             again = f"Go on with: --resume --out {folder}"
             echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
-    named = {str(name): comparison for name, comparison in by_manner.items()}
     if len(named) > 1:
         print_manners(named)
-        page = write_manners(folder, named)
-    else:
-        page = folder / "report.html"
     echo(f"\nReport: {page}")
 
 
@@ -265,11 +263,12 @@ def rejudge_command(
     ):
         check_parts(second)
         result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
+    again = loaded.with_records(result.records) if out is not None else None
+    report = again.save(out) if again is not None and out is not None else None
     print_rejudged(result)
-    if out is not None:
-        again = loaded.with_records(result.records)
+    if again is not None:
         print_comparison(again)
-        echo(f"\nReport: {again.save(out)}")
+        echo(f"\nReport: {report}")
 
 
 def noise_floor_command(

@@ -77,8 +77,9 @@ def score_command(
     found = read_answers(answers, key)
     checks = check_workers(found, min_seconds=min_seconds, min_agreement=min_agreement, keep_all=keep_all)
     result = score_ratings(found, checks, key, keep_all=keep_all)
-    print_human_evaluation(result)
     if out is not None:
         write_json(out / "table9.json", result.to_row())
         draw_human_evaluation(result, out / "table9.png")
+    print_human_evaluation(result)
+    if out is not None:
         echo(f"Numbers: {out / 'table9.json'}")

@@ -55,9 +55,9 @@ def stats_command(
         "depth": depth_stats(chosen),
         "diversity": diversity_stats(chosen, QUESTION_BANK),
     }
-    print_scenario_stats(stats, scenarios)
     if as_json is not None:
         write_json(as_json, stats)
+    print_scenario_stats(stats, scenarios)
 
 
 @scenarios_app.command("generate", cls=Command)

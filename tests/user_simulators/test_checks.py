@@ -62,8 +62,12 @@ def test_the_result_file_is_of_these_checks() -> None:
     )
     for half in ("tune", "held_out", "fresh"):
         assert written[half] == table([reply for reply in REPLIES if reply.half == half])
-    assert written["scripted_user"] == scripted_alarms()
-    assert written["scripted_user"]["share"] <= 0.02
+
+
+def test_what_the_scripted_user_says_in_play_raises_hardly_an_alarm() -> None:
+    measured = scripted_alarms()
+    assert measured["replies"] > 1_000
+    assert measured["share"] <= 0.02
 
 
 @pytest.mark.parametrize("kind", KINDS)
