@@ -20,7 +20,8 @@ _LABEL = re.compile(rf"{_LABEL_TEXT}\s*(?:[:=]|[-–—]+>?|→)[*_`]*\s*(?P<ans
 _LABEL_ALONE = re.compile(rf"{_LABEL_TEXT}\s*:?", re.IGNORECASE)
 _INLINE = re.compile(rf"(?:(?<=[.!?:;,)\]}}])|(?<=\*\*)|\s(?=\*\*|__))\s*[*_`]*(?={_NAMES}\b|final\b)", re.IGNORECASE)
 _PROSE = re.compile(
-    rf"\b(?:the|my)\s+(?:final\s+|overall\s+)?{_NAMES}\s+is:?\s*[*_\"'“]*(?P<answer>yes|no)\b[^\w?]*$", re.IGNORECASE
+    rf"(?:^|[.!?,;:]\s+|\b(?:so|thus|hence|therefore|and)\s+)(?:the|my)\s+(?:final\s+|overall\s+)?{_NAMES}\s+is:?\s*[*_\"'“]*(?P<answer>yes|no)\b[^\w?]*$",
+    re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\#?(?P<number>\d+)\s*[.:)]\s*(?P<answer>\S.*)")
 _QUESTION = re.compile(
