@@ -101,7 +101,7 @@ class LocalPolicy:
 
     def describe(self) -> Description:
         """Return what the utterances depend on; where the weights lie, and on which device they are, does not count."""
-        template = str(self.tokenizer.chat_template)
+        template = str(self.tokenizer.chat_template).encode("utf-8", "surrogatepass")
         return Description(
             name=self.name,
             kind=kind_of(self),
@@ -111,7 +111,7 @@ class LocalPolicy:
             },
             weights_sha256=(weights_sha256(self._files) if self._files else None) or loaded_sha256(self.model),
             prompts=prompt_hashes(self),
-            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template.encode()).hexdigest()},
+            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template).hexdigest()},
         )  # fmt: skip
 
     def reset(self, seed: int) -> None:

@@ -151,7 +151,7 @@ class Corpus(Sequence[Dialogue]):
         dialogues = []
         for dialogue in self._dialogues:
             utterances = [turn.utterance for turn in dialogue.turns]
-            Random(f"{seed}/{dialogue.dialogue_id}").shuffle(utterances)
+            Random(f"{seed}/{dialogue.dialogue_id}".encode("utf-8", "surrogatepass")).shuffle(utterances)
             turns = tuple(replace(t, utterance=u) for t, u in zip(dialogue.turns, utterances, strict=True))
             dialogues.append(replace(dialogue, turns=turns))
         return Corpus(dialogues, f"{self.name}, shuffled")

@@ -136,7 +136,7 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
     import numpy as np
     from matplotlib.figure import Figure
 
-    from elicit_gym.reporting.style import STYLE, colour
+    from elicit_gym.reporting.style import STYLE, colour, drawable
 
     domains = sorted({dialogue.domain for dialogue in dialogues})
     with mpl.rc_context(STYLE):
@@ -167,7 +167,7 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
                 right.text(12.2, row, f"mean {np.mean(rewards):.2f}", va="center", fontsize=8)
         left.set_xscale("log")
         left.set_xlabel("tokens per turn: median, quartiles, 5 to 95 %")
-        left.set_yticks(range(len(domains)), [domain.replace("_", " ") for domain in reversed(domains)])
+        left.set_yticks(range(len(domains)), [drawable(domain.replace("_", " "), 28) for domain in reversed(domains)])
         left.set_title("Turn lengths")
         for label, shade in (("elicitor", "#0072B2"), ("respondent", "#D55E00")):
             left.plot([], [], color=shade, lw=5, label=label)

@@ -54,7 +54,7 @@ def shared_out(ids_by_domain: dict[str, set[str]], shares: Shares, seed: int) ->
     chosen: dict[str, str] = {}
     for name, ids in strata.items():
         drawn = sorted(ids)
-        Random(f"{seed}/{name}").shuffle(drawn)
+        Random(f"{seed}/{name}".encode("utf-8", "surrogatepass")).shuffle(drawn)
         num_dev, num_test = _counts(len(drawn), shares)
         chosen |= {
             dialogue_id: "dev" if i < num_dev else "test" if i < num_dev + num_test else "train"

@@ -25,7 +25,7 @@ Answer = Callable[[list[dict[str, str]]], str]
 def default_answer(messages: list[dict[str, str]]) -> str:
     """Answer as whichever seat is asked, by the words of the prompt."""
     text = messages[0]["content"]
-    if "Criterion:" in text:
+    if " CRITERION\n" in text:
         return "Reasoning: fine.\nResult: " + ("Yes" if len(text) % 5 == 0 else "No")
     if messages[0]["role"] == "system" and "guessing game" in messages[0]["content"]:
         return "It is not so easy for me."

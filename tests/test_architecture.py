@@ -64,8 +64,10 @@ CROSS_CUTTING = {
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",
     "test_readme.py": "the README",
+    "test_hostile_names.py": "whatever shows a name: commands, figures, pages",
     "test_remote_code.py": "what models of strangers may not do",
     "test_trust.py": "what saved data may not do",
+    "test_trust_page.py": "the page docs/trust.md",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
 """Tests of no single module, and what they are of."""

@@ -17,6 +17,7 @@ from elicit_gym.cli.scenarios import scenarios_app
 from elicit_gym.cli.serve import serve_command
 from elicit_gym.cli.train import train_app
 from elicit_gym.errors import ElicitGymError
+from elicit_gym.reporting.terminal import echo, printable
 
 __all__ = ["app", "main"]
 
@@ -47,8 +48,8 @@ app.add_typer(human_eval_app, name="human-eval")
 def _as_sentence(message: Any, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
     """Write the package's own warnings as sentences for users; those of libraries keep their place in the code."""
     if category.__module__.split(".")[0] == "elicit_gym":
-        return f"elicit-gym: {message}\n"
-    return _FORMAT(message, category, filename, lineno, line)
+        return printable(f"elicit-gym: {message}\n")
+    return printable(_FORMAT(message, category, filename, lineno, line))
 
 
 def main() -> None:
@@ -80,5 +81,5 @@ def main() -> None:
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    sys.stderr.write(f"elicit-gym: {message}\n".encode("utf-8", "replace").decode("utf-8"))
+    echo(f"elicit-gym: {message}", err=True)
     raise SystemExit(status) from None

@@ -10,10 +10,11 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.comparison import Comparison
-from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
@@ -154,21 +155,19 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
     from elicit_gym.evaluation.manners import print_manners, write_manners
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
+    named = {str(name): comparison for name, comparison in by_manner.items()}
+    page = write_manners(folder, named) if len(named) > 1 else folder / "report.html"
     for name, comparison in by_manner.items():
         if len(by_manner) > 1:
-            typer.echo(f"\nWith a user who is {name}:")
+            echo(f"\nWith a user who is {name}:")
         print_comparison(comparison)
         print_usage(comparison.usage)
         if comparison.manifest.stopped:
             again = f"Go on with: --resume --out {folder}"
-            typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
-    named = {str(name): comparison for name, comparison in by_manner.items()}
+            echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
     if len(named) > 1:
         print_manners(named)
-        page = write_manners(folder, named)
-    else:
-        page = folder / "report.html"
-    typer.echo(f"\nReport: {page}")
+    echo(f"\nReport: {page}")
 
 
 def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
@@ -188,7 +187,7 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
         price=price_usd,
     )
     if not rows:
-        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        echo("No seat holds a model: the run calls nothing and costs nothing.")
         return
     print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
 
@@ -207,12 +206,12 @@ def report_command(
     print_comparison(comparison)
     print_usage(comparison.usage)
     if not comparison.scenarios:
-        typer.echo(
+        echo(
             "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
             "--scenarios.",
             err=True,
         )
-    typer.echo(f"\nReport: {path}")
+    echo(f"\nReport: {path}")
 
 
 def rejudge_command(
@@ -264,11 +263,12 @@ def rejudge_command(
     ):
         check_parts(second)
         result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
+    again = loaded.with_records(result.records) if out is not None else None
+    report = again.save(out) if again is not None and out is not None else None
     print_rejudged(result)
-    if out is not None:
-        again = loaded.with_records(result.records)
+    if again is not None:
         print_comparison(again)
-        typer.echo(f"\nReport: {again.save(out)}")
+        echo(f"\nReport: {report}")
 
 
 def noise_floor_command(

@@ -48,8 +48,8 @@ def contrast_command(
     ):
         check_parts(tested)
         result = contrast(tested)
-    print_contrast([result], wrong=20)
     if as_json is not None:
         write_json(as_json, result.as_json())
+    print_contrast([result], wrong=20)
     if result.failure is not None and result.unscored == sum(result.num.values()):
         raise result.failure

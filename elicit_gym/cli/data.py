@@ -11,6 +11,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["data_app"]
 
@@ -26,8 +27,8 @@ def list_command() -> None:
     from elicit_gym.offline.released_rows import EXPERIMENTAL
 
     for dataset_id in list_datasets():
-        typer.echo(dataset_id)
-    typer.echo(f"{EXPERIMENTAL} (released windows: for 'train' and 'evaluate-yield')")
+        echo(dataset_id)
+    echo(f"{EXPERIMENTAL} (released windows: for 'train' and 'evaluate-yield')")
 
 
 @data_app.command("validate", cls=Command)
@@ -38,7 +39,7 @@ def validate_command(
     from elicit_gym.offline.load_corpus import read_dialogues, validate_dialogues
 
     o.report_problems(validate_dialogues(path))
-    typer.echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
+    echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
 
 
 @data_app.command("stats", cls=Command)
@@ -205,7 +206,7 @@ def build_command(
     parts = ", ".join(
         f"{count} {part}" for part, count in Counter(d.split or "without a split" for d in loaded).items()
     )
-    typer.echo(f"{out}: {len(loaded)} episodes ({parts}).")
+    echo(f"{out}: {len(loaded)} episodes ({parts}).")
 
 
 @data_app.command("export", cls=Command)
@@ -254,9 +255,9 @@ def export_command(
         counts: Counter[str] = Counter()
         windows = loaded.windows(rules, counts)
         written = exports.write_published(windows, out, experimental=to == "experimental", inputs=inputs)
-        typer.echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
+        echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
     elif to == "huggingface":
-        typer.echo(f"{out}: {exports.write_huggingface(loaded, out, inputs=inputs)} episodes.")
+        echo(f"{out}: {exports.write_huggingface(loaded, out, inputs=inputs)} episodes.")
     else:
         made = exports.to_minari(loaded, out.as_posix())
-        typer.echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")
+        echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")

@@ -12,6 +12,7 @@ from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.evaluation.estimates import ALL_METRICS, METRICS, OF_EMBEDDINGS, Metric
 from elicit_gym.registry import unknown_name
+from elicit_gym.reporting.terminal import echo
 
 if TYPE_CHECKING:
     from elicit_gym.offline.evaluation.estimates import TokenCounter
@@ -121,7 +122,7 @@ def evaluate_command(
         report = write_yield_report(result, out, manifest) if out is not None else None
     print_yield_evaluation(result)
     if report is not None:
-        typer.echo(f"\nReport: {report}")
+        echo(f"\nReport: {report}")
 
 
 def _checked_metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:

@@ -16,6 +16,7 @@ from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.registry import JUDGES, REGISTRIES
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
 from elicit_gym.rollout.units import environment_defaults
 
@@ -102,11 +103,11 @@ def stoppable(advice: str) -> Iterator[None]:
     try:
         yield
     except Killed:
-        typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
+        echo(f"\nelicit-gym: killed. {advice}", err=True)
         sys.stderr.flush()
         os._exit(130)  # Python would wait for the threads that still run
     except KeyboardInterrupt:
-        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
+        echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -213,9 +214,9 @@ def models(
 def report_problems(problems: Sequence[str]) -> None:
     """Print what is wrong with a file and exit with status 1; do nothing if nothing is wrong."""
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
+        echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
         raise typer.Exit(1)
 
 

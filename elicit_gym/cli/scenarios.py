@@ -9,6 +9,7 @@ import typer
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["scenarios_app"]
 
@@ -29,7 +30,7 @@ def validate_command(
     o.report_problems(validate_scenarios(path))
     written = [scenario for scenario in load_scenarios(path) if not scenario.derived]
     o.report_problems([f"{path}: {s.id}: {problem}" for s in written for problem in playable_problems(s)])
-    typer.echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
+    echo(f"{path}: {len(load_scenarios(path))} scenarios, no problems.")
 
 
 @scenarios_app.command("stats", cls=Command)
@@ -54,9 +55,9 @@ def stats_command(
         "depth": depth_stats(chosen),
         "diversity": diversity_stats(chosen, QUESTION_BANK),
     }
-    print_scenario_stats(stats, scenarios)
     if as_json is not None:
         write_json(as_json, stats)
+    print_scenario_stats(stats, scenarios)
 
 
 @scenarios_app.command("generate", cls=Command)
@@ -111,8 +112,8 @@ def generate_command(
         result = generate(
             chat, people, out, count=count, seed=seed, prompts=str(prompts) if prompts else None, on_done=advance
         )
-    typer.echo(f"{result.path}: {result.num_made} opening messages, {result.num_scenarios} scenarios.")
+    echo(f"{result.path}: {result.num_made} opening messages, {result.num_scenarios} scenarios.")
     if result.num_rejected:
-        typer.echo(f"{result.num_rejected} rejected, with reasons in {out / 'rejected.jsonl'}.", err=True)
+        echo(f"{result.num_rejected} rejected, with reasons in {out / 'rejected.jsonl'}.", err=True)
     if result.failure is not None:
         raise result.failure

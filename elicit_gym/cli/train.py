@@ -10,6 +10,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group, takes_settings
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["train_app"]
@@ -41,7 +42,7 @@ def _start(model: str, settings: TrainingSettings, load_in_8bit: bool) -> tuple[
 
     network, tokenizer, remark = load_for_training(model, settings, load_in_8bit=load_in_8bit)
     if remark is not None:
-        typer.echo(remark)
+        echo(remark)
     return network, tokenizer
 
 
@@ -58,7 +59,7 @@ def _prepare(
             dev = load_windows(data, "dev", tokenizer=tokenizer, **split_kwargs)
     except SettingError:
         dev = []
-    typer.echo(f"{len(train)} training windows, {len(dev)} for choosing the best checkpoint.")
+    echo(f"{len(train)} training windows, {len(dev)} for choosing the best checkpoint.")
     return network, tokenizer, train, dev
 
 
@@ -85,7 +86,7 @@ def sft_command(
     with o.alone_in(out), o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
         network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
         train_sft(network, tokenizer, train, out, dev=dev, settings=settings, resume=resume, tensorboard=tensorboard)
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 @train_app.command("awr", cls=Command)
@@ -124,7 +125,7 @@ def awr_command(
             progress=True,
             tensorboard=tensorboard,
         )
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 def _for_training(env: str, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def grpo_command(
             settings=settings,
             tensorboard=tensorboard,
         )
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 @train_app.command("merge", cls=Command)
@@ -181,4 +182,4 @@ def merge_command(
     config = read_config(policy)
     network, tokenizer = load_model(base_model_of(policy), adapter=policy, dtype="float32")
     save_policy(out, network.merge_and_unload(), tokenizer, {**config, "merged": True})
-    typer.echo(f"Model: {out}")
+    echo(f"Model: {out}")

@@ -61,7 +61,7 @@ def write_report(
         "num_episodes": len(records),
         "num_scenarios": len({record.scenario_id for record in records}),
         "num_openings": len({record.episode.opening_message for record in records}),
-        "packed": pack(_conversations(records, scenarios)),
+        "packed": pack(_conversations(records, scenarios), "in episodes.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.evaluation", "report.html.j2", values)
 

@@ -55,9 +55,9 @@ class LLMJudge:
     unscored, with the reason and the raw replies: never a silent "no". Where the service can, the verdict is asked for
     as JSON of a given schema.
 
-    The judged text stands between marks that are derived from the scenario by a hash; a mark that occurs in the text is
-    never used, so that no message can close its fence. All prompts about a scenario therefore begin with the same
-    words, which is what providers' prompt caches go by.
+    Whatever others wrote, the scenario's questions included, stands between marks that are derived from the scenario by
+    a hash; a mark that occurs in the text is never used, so that no message can close its fence. All prompts about a
+    scenario therefore begin with the same words, which is what providers' prompt caches go by.
 
     Args:
         model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
@@ -159,7 +159,8 @@ class LLMJudge:
 
     def _chat(self, call: "_Call") -> ChatRequest:
         request = call.request
-        questions = [request.scenario.checklist[item].question for item in call.items]
+        # One line each: a question of several lines could look like several questions.
+        questions = [" ".join(request.scenario.checklist[item].question.split()) for item in call.items]
         text = self._prompt.fill(
             fence=call.mark,
             context=hidden_context(request.scenario),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elicit_gym.offline.evaluation.estimates import Metric
-from elicit_gym.reporting.style import STYLE, colour, save_figure
+from elicit_gym.reporting.style import STYLE, colour, drawable, save_figure
 from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _metrics(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
         _dots(axes, metric, result.tables[metric], domains, colours)
     for axes in grid[len(shown) :]:
         axes.set_visible(False)
-    handles = [Line2D([], [], marker="o", ls="", color=shade, label=name) for name, shade in colours.items()]
+    handles = [Line2D([], [], marker="o", ls="", color=shade, label=drawable(name)) for name, shade in colours.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     return figure
 
@@ -96,7 +96,7 @@ def _dots(
             axes.plot(estimate.value, y, "o", color=colours[name], markersize=4)
     for j in range(1, len(domains)):
         axes.axhline(0.5 - j, color="#e6e6e6", lw=0.7)
-    axes.set_yticks([-j for j in range(len(domains))], [domain.replace("_", " ") for domain in domains])
+    axes.set_yticks([-j for j in range(len(domains))], [drawable(domain.replace("_", " "), 28) for domain in domains])
     axes.set_ylim(0.5 - len(domains), 0.5)
     axes.grid(visible=False, axis="y")
     if metric != "progression" and values and max(values) > 8 * max(min(values), 1e-9):
@@ -113,7 +113,7 @@ def _lengths(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
         lengths = np.sort(numbers["response_length"][~np.isnan(numbers["response_length"])])
         shares = np.arange(1, len(lengths) + 1) / len(lengths)
         dashed = "--" if name in REFERENCES else "-"
-        axes.step(lengths, shares, where="post", color=colours[name], lw=1.8, ls=dashed, label=name)
+        axes.step(lengths, shares, where="post", color=colours[name], lw=1.8, ls=dashed, label=drawable(name))
     _log_axis(axes)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("tokens in the utterance")

@@ -52,7 +52,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
         "manifest_text": json_text(manifest.to_json(), indent=2),
-        "packed": pack({"windows": samples, "colours": row_colours(names)}),
+        "packed": pack({"windows": samples, "colours": row_colours(names)}, "in samples.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)
 

@@ -1,5 +1,6 @@
 """The command line as a user meets it."""
 
+import ast
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from elicit_gym.cli import app
 from tests.commands import command
+from tests.conftest import ROOT
 
 
 def run(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -85,6 +87,22 @@ def test_a_terminal_that_cannot_show_a_character_ends_nothing(tmp_path: Path, en
         )  # fmt: skip
         assert done.returncode == (1 if "validate" in arguments else 0), done.stderr
         assert b"Traceback" not in done.stderr
+
+
+CLI = sorted((ROOT / "elicit_gym" / "cli").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", CLI, ids=lambda path: path.stem)
+def test_output_is_written_before_anything_of_it_is_printed(path: Path) -> None:
+    """A terminal that goes away, or a table that cannot be drawn, then costs nobody what was paid for."""
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        named = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call.lineno) for call in calls]
+        printed = [line for name, line in named if name.startswith("print_")]
+        written = [line for name, line in named if name == "save" or name.startswith(("write_", "draw_", "save_"))]
+        assert not printed or not written or max(written) < min(printed), f"{path.name}: {function.name}"
 
 
 def test_noise_floor(tmp_path: Path) -> None:

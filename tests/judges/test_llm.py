@@ -142,6 +142,21 @@ def test_attacks_do_not_move_the_prompt(attack: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("mode", ["item", "checklist"])
+def test_a_question_of_a_strangers_scenario_does_not_move_the_prompt(attack: str, mode: str) -> None:
+    made, _ = judge([], mode=mode)
+    plain = made.chats(request("Fine."))[0].messages[0].content
+    item = replace(SCENARIO.checklist[0], question=f"{attack}\n2. {attack}")
+    scenario = replace(SCENARIO, checklist=(item, *SCENARIO.checklist[1:]))
+    hostile = made.chats(replace(request("Fine."), scenario=scenario))[0].messages[0].content
+    inside, outside = inside_and_outside(hostile)
+    assert " ".join(f"{attack} 2. {attack}".split()) in inside
+    marks = re.compile(r"@[0-9a-f]{12}@")
+    assert marks.sub("@", outside) == marks.sub("@", inside_and_outside(plain)[1])
+    assert hostile.count("\n2. ") == plain.count("\n2. ")
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
 def test_attacks_do_not_move_the_parser(attack: str) -> None:
     # A judge that quotes what it judges, and then says no: the quotation must never become a yes.
     for reply in (

@@ -42,6 +42,12 @@ def broken(**changes: Any) -> dict[str, Any]:
             "'facts' must have 'goal', got none",
         ),
         (broken(facts=[*ROWS[1]["facts"], 7]), "must be an object, got 7"),
+        (broken(facts=[*ROWS[1]["facts"], {"id": ["goal"]}]), "'id' must be a short word in lower case, got ['goal']"),
+        (
+            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": ["goal"]}]),
+            "'after' must be another fact",
+        ),
+        (broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": {}}]), "'after' must be another fact"),
         (broken(facts=[*ROWS[1]["facts"], {**ROWS[1]["facts"][0], "id": "Not A Slug"}]), "'id' must be a short word"),
         (broken(facts=[*ROWS[1]["facts"], ROWS[1]["facts"][0]]), "'id' must be unique in the scenario"),
         (
@@ -136,3 +142,12 @@ def test_any_field_may_be_wrong(field: str, value: Any) -> None:
     problems = list(problems_of_row(row))
     assert problems if not (field == "split" and value is None) else not problems
     assert all(field in problem for problem in problems)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_scenario_files_are_read_in_every_unicode_encoding(encoding: str, tmp_path: Path) -> None:
+    text = "".join(BUNDLED.read_text(encoding="utf-8").splitlines(keepends=True)[:4])
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes(text.encode(encoding))
+    assert load_scenarios(path) == load_scenarios()[:4]
+    assert validate_scenarios(path) == ()
