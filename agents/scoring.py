@@ -10,7 +10,12 @@ __all__ = ["action_log_probs", "check_output_layer", "sequence_log_probs"]
 
 
 def sequence_log_probs(
-    hidden: torch.Tensor, output_layer: Any, input_ids: torch.Tensor, action_mask: torch.Tensor
+    hidden: torch.Tensor,
+    output_layer: Any,
+    input_ids: torch.Tensor,
+    action_mask: torch.Tensor,
+    *,
+    temperature: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the summed log probability of each action, and its number of tokens.
 
@@ -21,6 +26,7 @@ def sequence_log_probs(
         output_layer: the layer from hidden states (N, H) to logits (N, V).
         input_ids: the tokens, shape (B, T).
         action_mask: 1 at the action's tokens, its end token included; 0 at position 0. Shape (B, T).
+        temperature: what the logits are divided by: the probabilities are those of sampling at this temperature.
 
     Returns:
         Two tensors of shape (B,).
@@ -31,7 +37,9 @@ def sequence_log_probs(
     rows, columns = action_mask[:, 1:].nonzero(as_tuple=True)  # (N,): the token at column + 1 is predicted at column
     logits = output_layer(hidden[rows, columns])  # (N, V)
     targets = input_ids[rows, columns + 1]
-    token_log_probs = -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="none")  # (N,)
+    token_log_probs = -torch.nn.functional.cross_entropy(
+        logits.float() / temperature, targets, reduction="none"
+    )  # (N,)
     zeros = torch.zeros(input_ids.shape[0], device=hidden.device, dtype=token_log_probs.dtype)
     summed = zeros.index_add(0, rows, token_log_probs)
     counts = zeros.index_add(0, rows, torch.ones_like(token_log_probs))
@@ -43,7 +51,7 @@ def _whole(model: Any) -> Any:
 
 
 def action_log_probs(
-    model: Any, input_ids: torch.Tensor, action_mask: torch.Tensor
+    model: Any, input_ids: torch.Tensor, action_mask: torch.Tensor, *, temperature: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return last hidden states (B, T, H), summed log probabilities of the actions and their numbers of tokens (B,).
 
@@ -52,11 +60,14 @@ def action_log_probs(
         input_ids: the tokens, right-padded, shape (B, T). Under causal attention no token sees the padding behind it,
             so that no attention mask is needed and the fast causal kernels serve.
         action_mask: 1 at the tokens that count, 0 at position 0, shape (B, T).
+        temperature: see `sequence_log_probs`.
     """
     whole = _whole(model)
     # Only the backbone is run: the output layer is applied at action positions alone.
     hidden: torch.Tensor = whole.base_model(input_ids=input_ids, use_cache=False).last_hidden_state
-    log_probs, counts = sequence_log_probs(hidden, whole.get_output_embeddings(), input_ids, action_mask)
+    log_probs, counts = sequence_log_probs(
+        hidden, whole.get_output_embeddings(), input_ids, action_mask, temperature=temperature
+    )
     return hidden, log_probs, counts
 
 

@@ -15,6 +15,9 @@ ROWS_A_BATCH = 16
 """The number of rows per batch; it is small, since reading an episode costs its whole batch."""
 
 
+_ADDED = "behaviour_log_probs"
+
+
 def _pyarrow() -> Any:
     try:
         import pyarrow
@@ -37,8 +40,15 @@ def _schema(pa: Any) -> Any:
             ("returns_to_go", pa.list_(pa.float64())),
             ("terminated", pa.bool_()),
             ("truncated", pa.bool_()),
+            (_ADDED, pa.list_(pa.float64())),
         ]
     )
+
+
+def _readable(pa: Any, schema: Any) -> bool:
+    """Say whether a file has the columns of a built dataset; older ones lack the last."""
+    now = _schema(pa)
+    return bool(schema == now or schema == now.remove(now.get_field_index(_ADDED)))
 
 
 def _row(episode: OfflineEpisode) -> dict[str, Any]:
@@ -54,6 +64,7 @@ def _row(episode: OfflineEpisode) -> dict[str, Any]:
         "returns_to_go": list(episode.returns_to_go),
         "terminated": episode.terminated,
         "truncated": episode.truncated,
+        _ADDED: None if episode.behaviour_log_probs is None else list(episode.behaviour_log_probs),
     }
 
 
@@ -72,6 +83,7 @@ def _episode(row: dict[str, Any]) -> OfflineEpisode:
         returns_to_go=tuple(row["returns_to_go"]),
         terminated=row["terminated"],
         truncated=row["truncated"],
+        behaviour_log_probs=None if row.get(_ADDED) is None else tuple(row[_ADDED]),
     )
 
 
@@ -114,7 +126,7 @@ class ArrowEpisodes(LazySequence[OfflineEpisode]):
             self._reader = pa.ipc.open_file(pa.memory_map(str(path), "r"))
         except (OSError, pa.ArrowException) as error:
             raise StorageError(f"Opening {path}: expected a built dataset (an Arrow file), got {error}.") from error
-        if self._reader.schema != _schema(pa):
+        if not _readable(pa, self._reader.schema):
             raise StorageError(f"Opening {path}: expected the columns of a built dataset, got others. Build it again.")
         batches = self._reader.num_record_batches
         last = int(self._reader.get_batch(batches - 1).num_rows) if batches else 0

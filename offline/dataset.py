@@ -157,7 +157,8 @@ class OfflineDataset(Sequence[OfflineEpisode]):
         Returns:
             ``observations``, ``actions``, ``next_observations`` (object arrays of text; observations by
             `history_text`), ``rewards``, ``returns_to_go`` (float32), ``terminals``, ``timeouts`` (bool) and
-            ``episode_ids`` (object), each of shape (N,).
+            ``episode_ids`` (object), each of shape (N,); and ``behaviour_log_probs`` (float64) where every episode has
+            them.
 
         References:
             D4RL's datasets; theirs hold vectors where these hold text.
@@ -178,6 +179,11 @@ class OfflineDataset(Sequence[OfflineEpisode]):
             kind = np.float32 if key in _NUMBER_COLUMNS else np.bool_ if key in _FLAG_COLUMNS else object
             made[key] = np.empty(len(values), dtype=kind)
             made[key][:] = values
+        known = [episode.behaviour_log_probs for episode in self._episodes]
+        if all(log_probs is not None for log_probs in known):
+            made["behaviour_log_probs"] = np.array(
+                [p for log_probs in known for p in log_probs or ()], dtype=np.float64
+            )
         return made
 
     def tokenize(

@@ -44,6 +44,8 @@ class OfflineEpisode:
         returns_to_go: the return-to-go of each action, shape (T,).
         terminated: whether it ended by itself; a recorded interview always does.
         truncated: whether it was cut off.
+        behaviour_log_probs: the natural logarithm of the probability with which whoever acted chose each action,
+            shape (T,); None where it is not known. See `elicit_gym.offline.log_probs.with_log_probs`.
     """
 
     id: str
@@ -56,6 +58,7 @@ class OfflineEpisode:
     truncated: bool = False
     split: str | None = None
     licence: str = "unknown"
+    behaviour_log_probs: tuple[float, ...] | None = None
     positions: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The index of each action in `messages`, shape (T,)."""
 

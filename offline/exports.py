@@ -64,6 +64,7 @@ def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
         "returns_to_go": list(episode.returns_to_go),
         "terminated": episode.terminated,
         "truncated": episode.truncated,
+        "behaviour_log_probs": None if episode.behaviour_log_probs is None else list(episode.behaviour_log_probs),
     }
 
 
@@ -79,6 +80,9 @@ def _episode_from_row(row: dict[str, Any]) -> OfflineEpisode:
         returns_to_go=tuple(float(r) for r in row["returns_to_go"]),
         terminated=bool(row["terminated"]),
         truncated=bool(row["truncated"]),
+        behaviour_log_probs=(
+            None if row.get("behaviour_log_probs") is None else tuple(float(p) for p in row["behaviour_log_probs"])
+        ),
     )
 
 
@@ -93,6 +97,7 @@ def to_huggingface(dataset: OfflineDataset) -> Any:
             "returns_to_go": datasets.Sequence(datasets.Value("float64")),
             "terminated": datasets.Value("bool"),
             "truncated": datasets.Value("bool"),
+            "behaviour_log_probs": datasets.Sequence(datasets.Value("float64")),
         }
     )
     return datasets.Dataset.from_list([_episode_row(episode) for episode in dataset], features=features)

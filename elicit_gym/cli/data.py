@@ -10,11 +10,14 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.cli.ope import ope_command
 from elicit_gym.errors import SettingError
 
 __all__ = ["data_app"]
 
 data_app = command_group("Use human interviews as offline data: describe, import, build and export them.")
+
+data_app.command("ope", cls=Command)(ope_command)
 
 ExportFormat = Literal["experimental", "finetuning", "huggingface", "minari"]
 
