@@ -66,7 +66,7 @@ def score_episodes(
     while start < len(episodes):
         histories: list[ChatHistory] = []
         actions: list[str] = []
-        lengths = []
+        lengths: list[int] = []
         while start + len(lengths) < len(episodes) and (not histories or len(histories) < _BATCH):
             episode = episodes[start + len(lengths)]
             histories += view.histories(episode)

@@ -142,7 +142,7 @@ class FittedQ:
 
     name = "fitted Q"
 
-    def __init__(self, *, folds: int = 2, ridge: float = 1.0, max_actions: int = 64) -> None:
+    def __init__(self, *, folds: int = 5, ridge: float = 1.0, max_actions: int = 64) -> None:
         self._folds, self._ridge, self._max_actions = folds, ridge, max_actions
 
     def values(

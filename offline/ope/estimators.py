@@ -65,7 +65,12 @@ def estimate_value(
     if q_values is None or state_values is None:
         raise ValueError(f"{estimator} needs q_values and state_values")
     if estimator == "fitted":
-        return _mean(state_values[:, 0], data)
+        # How far a critic is from the truth no resampling of dialogues shows: intervals around its values held the truth
+        # in 12 to 19 of 100 datasets (benchmarks/ope_truth.py).
+        return Estimate(
+            value=float(state_values[:, 0].mean()), num=len(data.clusters), num_clusters=len(set(data.clusters)),
+            reason="no interval: the critic's own error is not known",
+        )  # fmt: skip
     corrections, baselines = discounts * (data.rewards - q_values), discounts * state_values
     if estimator == "weighted_doubly_robust":
         return _normalised(data, corrections, baselines)

@@ -106,7 +106,8 @@ class Trajectories:
     def scaled_weights(self) -> Floats:
         """Return the weights up to a factor for each step, with 1 for the heaviest: none overflows. Shape (N, T)."""
         top = self.log_weights.max(axis=0)
-        return np.exp(self.log_weights - np.where(np.isfinite(top), top, 0.0))
+        scaled: Floats = np.exp(self.log_weights - np.where(np.isfinite(top), top, 0.0))
+        return scaled
 
 
 def _cluster_of(episode: OfflineEpisode) -> str:

@@ -27,7 +27,7 @@ def test_fitted_q_finds_the_values() -> None:
 def test_fitted_q_refuses_free_text_and_single_dialogues() -> None:
     with pytest.raises(SettingError, match="at most 3 different actions, got 4"):
         FittedQ(max_actions=3).values(EPISODES, POLICY, PolicyView(), 1.0)
-    with pytest.raises(SettingError, match="at least 2 episodes, got 1"):
+    with pytest.raises(SettingError, match="at least 5 episodes, got 1"):
         FittedQ().values(EPISODES[:1], POLICY, PolicyView(), 1.0)
 
 

@@ -54,7 +54,9 @@ def test_clipping_cuts_the_weights() -> None:
 
 def test_the_critic_alone() -> None:
     v = padded([(3.0, 0.0)[: len(e)] for e in every_episode(3)])
-    assert estimate_value("fitted", _data(), q_values=v, state_values=v).value == 3.0
+    found = estimate_value("fitted", _data(), q_values=v, state_values=v)
+    assert (found.value, found.low) == (3.0, None)
+    assert "own error" in (found.reason or "")
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
