@@ -35,11 +35,18 @@ class PolicyView:
 
     def histories(self, episode: OfflineEpisode) -> list[ChatHistory]:
         """Return the history before each action, shape (T,)."""
+        return [self._history(episode, step) for step in range(len(episode))]
+
+    def last_history(self, episode: OfflineEpisode) -> ChatHistory:
+        """Return what the policy would see before a further action."""
+        return self._history(episode, len(episode))
+
+    def _history(self, episode: OfflineEpisode, step: int) -> ChatHistory:
         of_environment = episode.domain == "infoquest"
         context = (None if of_environment else CONTEXT) if self.context == "auto" else self.context
         with_line = not of_environment if self.system_line == "auto" else self.system_line
         line = (Message(role="system", content=system_line(episode.domain)),) if with_line else ()
-        return [(*line, *episode.observation(step, context)) for step in range(len(episode))]
+        return (*line, *episode.observation(step, context))
 
 
 def score_episodes(
