@@ -123,9 +123,7 @@ def token_view(
     )  # fmt: skip
 
 
-def _rows(
-    episode: OfflineEpisode, tokenizer: Any, end: int, max_length: int, view: PolicyView
-) -> Iterator[_Row]:
+def _rows(episode: OfflineEpisode, tokenizer: Any, end: int, max_length: int, view: PolicyView) -> Iterator[_Row]:
     histories = view.histories(episode)
     for step, history in enumerate(histories):
         said = [*tokenizer(episode.actions[step], add_special_tokens=False)["input_ids"], end]

@@ -25,7 +25,7 @@ Answer = Callable[[list[dict[str, str]]], str]
 def default_answer(messages: list[dict[str, str]]) -> str:
     """Answer as whichever seat is asked, by the words of the prompt."""
     text = messages[-1]["content"]
-    if "Criterion:" in text:
+    if " CRITERION\n" in text:
         return "Reasoning: fine.\nResult: " + ("Yes" if len(text) % 5 == 0 else "No")
     if messages[0]["role"] == "system" and "guessing game" in messages[0]["content"]:
         return "It is not so easy for me."
@@ -42,6 +42,7 @@ class FaultServer:
         seed: of the draws.
         latency: seconds before a sound answer.
         hang: seconds that a hanging request hangs.
+        cuts: whether an answer is cut off after as many words as the request allows tokens.
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class FaultServer:
         seed: int = 0,
         latency: float = 0.0,
         hang: float = 30.0,
+        cuts: bool = False,
     ) -> None:
         self.answer = answer
         self.rate = rate
         self.faults = tuple(faults)
         self.latency = latency
         self.hang = hang
+        self.cuts = cuts
         self.seen: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -112,7 +115,10 @@ class FaultServer:
                 return await self._misbehave(fault, request, body)
             if self.latency:
                 await asyncio.sleep(self.latency)
-            return web.json_response(completion(body["model"], self.answer(body["messages"])))
+            answer = completion(body["model"], self.answer(body["messages"]))
+            if self.cuts:
+                cut_off(answer, int(body.get("max_tokens") or 1_000_000))
+            return web.json_response(answer)
         finally:
             self._at_once -= 1
 
@@ -156,3 +162,11 @@ def completion(model: str, content: str | None) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
+
+
+def cut_off(answer: dict[str, Any], room: int) -> None:
+    """Cut an answer off after so many words, and say so."""
+    choice = answer["choices"][0]
+    kept = choice["message"]["content"].split(" ")
+    if len(kept) > room:
+        choice["message"]["content"], choice["finish_reason"] = " ".join(kept[:room]), "length"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_gym.agents.batch import collate
+from elicit_gym.agents.batch import Row, collate
 from elicit_gym.agents.load import load_policy
 from elicit_gym.agents.local_policy import LocalPolicy
 from elicit_gym.agents.policy_folder import read_config
@@ -101,11 +101,10 @@ class ValueHeadCritic:
         order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            batch = collate([(examples[i], 0.0) for i in chosen], tokenizer.pad_token_id or 0, model.device)
+            batch = collate([Row.of(examples[i]) for i in chosen], tokenizer.pad_token_id or 0, model.device)
             with torch.inference_mode():
-                hidden, _, _ = action_log_probs(model, batch.input_ids, batch.action_mask)
-                positions = value_positions(batch.action_mask, self._value_input)
-                rows = torch.arange(len(chosen), device=positions.device)
+                hidden, _, _ = action_log_probs(model, batch.input_ids, batch.actions, len(chosen))
+                rows, positions = value_positions(batch.actions, len(chosen), self._value_input)
                 found = self._head(hidden[rows, positions].float()).squeeze(1)
             values[chosen] = found.cpu().numpy() * self._std + self._mean
         return values

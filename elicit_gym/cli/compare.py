@@ -10,10 +10,11 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.comparison import Comparison
-from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
@@ -31,10 +32,13 @@ def _seats(
     max_new_tokens: int | None,
     prompts: Path | None,
 ) -> dict[str, Any]:
-    shared: dict[str, Any] = {"env": env, "max_new_tokens": max_new_tokens, "prompts": prompts}
+    shared: dict[str, Any] = {"env": env, "prompts": prompts}
+    # What is enough for a message cuts a judge off in its reasons: it has a limit of its own.
+    of_user: dict[str, Any] = {"model": user_model, "api_base": user_api_base, "max_new_tokens": max_new_tokens}
+    of_judge: dict[str, Any] = {"model": judge_model, "api_base": judge_api_base, "max_new_tokens": None}
     return {
-        **o.seat_kwargs("user_simulator", user, model=user_model, api_base=user_api_base, **shared),
-        **o.seat_kwargs("judge", judge, model=judge_model, api_base=judge_api_base, **shared),
+        **o.seat_kwargs("user_simulator", user, **of_user, **shared),
+        **o.seat_kwargs("judge", judge, **of_judge, **shared),
     }
 
 
@@ -63,6 +67,7 @@ def compare_command(
     judge: m.JudgeOption = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     prompts: m.PromptsOption = None,
     cache: m.CacheOption = None,
     cache_mode: m.CacheModeOption = "read-write",
@@ -83,6 +88,8 @@ def compare_command(
         raise SettingError("Resuming: expected the folder of the run, got none. Name it with --out.")
     kwargs = o.env_kwargs(scenarios, split, max_turns)
     kwargs |= _seats(env, user, user_model, user_api_base, judge, judge_model, judge_api_base, max_new_tokens, prompts)
+    if not judge_replies:
+        kwargs = o.without_judge_replies(kwargs, env)
     of_models = {
         "system_prompt": system_prompt,
         "prompts": str(prompts) if prompts else None,
@@ -150,19 +157,19 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
 
     for name, comparison in by_manner.items():
         if len(by_manner) > 1:
-            typer.echo(f"\nWith a user who is {name}:")
+            echo(f"\nWith a user who is {name}:")
         print_comparison(comparison)
         print_usage(comparison.usage)
         if comparison.manifest.stopped:
             again = f"Go on with: --resume --out {folder}"
-            typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
+            echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
     named = {str(name): comparison for name, comparison in by_manner.items()}
     if len(named) > 1:
         print_manners(named)
         page = write_manners(folder, named)
     else:
         page = folder / "report.html"
-    typer.echo(f"\nReport: {page}")
+    echo(f"\nReport: {page}")
 
 
 def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
@@ -182,7 +189,7 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
         price=price_usd,
     )
     if not rows:
-        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        echo("No seat holds a model: the run calls nothing and costs nothing.")
         return
     print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
 
@@ -201,12 +208,12 @@ def report_command(
     print_comparison(comparison)
     print_usage(comparison.usage)
     if not comparison.scenarios:
-        typer.echo(
+        echo(
             "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
             "--scenarios.",
             err=True,
         )
-    typer.echo(f"\nReport: {path}")
+    echo(f"\nReport: {path}")
 
 
 def rejudge_command(
@@ -216,6 +223,7 @@ def rejudge_command(
     out: Annotated[Path | None, o.out_option("Without it, the new report is not written.")] = None,
     judge_model: m.JudgeModelOption = None,
     judge_api_base: m.JudgeApiBaseOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     max_new_tokens: m.MaxNewTokensOption = None,
     prompts: m.PromptsOption = None,
     concurrency: o.ConcurrencyOption = 16,
@@ -242,6 +250,8 @@ def rejudge_command(
         max_new_tokens=max_new_tokens,
         prompts=prompts,
     )
+    if not judge_replies:
+        seat = o.without_judge_replies({**seat, "judge": judge}, None)
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with (
         o.stoppable("Nothing was saved."),
@@ -259,7 +269,7 @@ def rejudge_command(
     if out is not None:
         again = loaded.with_records(result.records)
         print_comparison(again)
-        typer.echo(f"\nReport: {again.save(out)}")
+        echo(f"\nReport: {again.save(out)}")
 
 
 def noise_floor_command(

@@ -19,6 +19,7 @@ __all__ = [
     "JudgeApiBaseOption",
     "JudgeModelOption",
     "JudgeOption",
+    "JudgeRepliesOption",
     "MannerOption",
     "MaxNewTokensOption",
     "PromptsOption",
@@ -99,6 +100,14 @@ JudgeModelOption = Annotated[
 JudgeApiBaseOption = Annotated[
     str | None,
     typer.Option("--judge-api-base", help="Call the judge's model on the server at this URL.", rich_help_panel=_MODELS),
+]
+JudgeRepliesOption = Annotated[
+    bool,
+    typer.Option(
+        "--judge-replies/--no-judge-replies",
+        help="Keep what a judging model wrote in the run and show it in the report.",
+        rich_help_panel=_MODELS,
+    ),
 ]
 PromptsOption = Annotated[
     Path | None,

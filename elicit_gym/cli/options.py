@@ -3,7 +3,7 @@
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elicit_gym.errors import SettingError
+from elicit_gym.folder_lock import locked_folder
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registry import REGISTRIES
+from elicit_gym.registry import JUDGES, REGISTRIES
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
 from elicit_gym.rollout.units import environment_defaults
 
@@ -23,12 +25,14 @@ __all__ = [
     "SPLIT",
     "ConcurrencyOption",
     "EnvOption",
+    "JsonOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
     "SeedOption",
     "SplitOption",
     "TurnsOption",
+    "alone_in",
     "env_kwargs",
     "models",
     "next_folder",
@@ -36,6 +40,7 @@ __all__ = [
     "report_problems",
     "seat_kwargs",
     "stoppable",
+    "without_judge_replies",
 ]
 
 EnvOption = Annotated[str, typer.Option("--env", help="Play in the environment with this id.")]
@@ -67,6 +72,7 @@ TurnsOption = Annotated[
         help="Let the agent send at most this many messages per episode; the environment's own number by default.",
     ),
 ]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
 
@@ -76,16 +82,32 @@ def out_option(more: str) -> Any:
 
 
 @contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Let nothing else write to a folder while a command works in it; None stands for none.
+
+    Of the processes of one training, which share the folder, the first holds it for all.
+
+    Raises:
+        SettingError: another run is using it.
+    """
+    if folder is None or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked_folder(folder):
+        yield
+
+
+@contextmanager
 def stoppable(advice: str) -> Iterator[None]:
     """Let Ctrl-C end a long command with a sentence and status 130; a second one ends it at once."""
     try:
         yield
     except Killed:
-        typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
+        echo(f"\nelicit-gym: killed. {advice}", err=True)
         sys.stderr.flush()
         os._exit(130)  # Python would wait for the threads that still run
     except KeyboardInterrupt:
-        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
+        echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -147,6 +169,21 @@ def seat_kwargs(
     return made
 
 
+def without_judge_replies(kwargs: Mapping[str, Any], env: str | None) -> dict[str, Any]:
+    """Return the arguments of an environment whose judge does not hand its raw replies on.
+
+    Args:
+        kwargs: the arguments so far.
+        env: its id; None where there is no environment.
+    """
+    own = environment_defaults(env) if env is not None else {}
+    who = kwargs.get("judge", own.get("judge"))
+    if not isinstance(who, str) or "keep_replies" not in inspect.signature(JUDGES.factory(who)).parameters:
+        return dict(kwargs)  # such a judge writes nothing
+    before = kwargs.get("judge_kwargs", own.get("judge_kwargs") if who == own.get("judge") else None) or {}
+    return {**kwargs, "judge_kwargs": {**before, "keep_replies": False}}
+
+
 @contextmanager
 def models(
     *,
@@ -177,9 +214,9 @@ def models(
 def report_problems(problems: Sequence[str]) -> None:
     """Print what is wrong with a file and exit with status 1; do nothing if nothing is wrong."""
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
+        echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
         raise typer.Exit(1)
 
 

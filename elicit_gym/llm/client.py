@@ -17,6 +17,7 @@ __all__ = ["ServiceChatModel"]
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
+_LENGTH_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class ServiceChatModel:
@@ -27,7 +28,7 @@ class ServiceChatModel:
         transport: what sends a request to the service.
         parameters: sampling parameters, sent with every request.
         identity: everything except the request that can change an answer; it is part of the cache's key.
-        send_schema: whether the service accepts a JSON schema.
+        send_schema: whether the service accepts a JSON schema; None where the transport knows.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class ServiceChatModel:
         *,
         parameters: Mapping[str, Any],
         identity: Mapping[str, Any],
-        send_schema: bool = False,
+        send_schema: bool | None = None,
     ) -> None:
         self.name = name
         self._transport = transport
@@ -102,12 +103,18 @@ class ServiceChatModel:
             runtime.cache.put(key, response)
         return response
 
+    def _takes_schema(self) -> bool:
+        return self._transport.takes_schema() if self._send_schema is None else self._send_schema
+
     async def _call(self, request: ChatRequest, runtime: Runtime) -> ChatResponse:
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         parameters = dict(self._parameters)
+        limit = next((name for name in _LENGTH_LIMITS if name in parameters), _LENGTH_LIMITS[0])
         if request.seed is not None:
             parameters["seed"] = request.seed
-        if request.json_schema is not None and self._send_schema:
+        if request.max_tokens is not None:
+            parameters[limit] = request.max_tokens
+        if request.json_schema is not None and self._takes_schema():
             parameters["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": dict(request.json_schema), "strict": True},
@@ -149,6 +156,8 @@ class ServiceChatModel:
             # With the same seed, the answer would most likely be empty again.
             if request.seed is not None:
                 parameters["seed"] = request.seed + attempt
+            if "truncated" in found and limit in parameters:
+                parameters[limit] *= request.more_room
         raise AssertionError("unreachable")
 
 

@@ -56,6 +56,10 @@ class HTTPTransport:
             )
         return {"Authorization": f"Bearer {key}"}
 
+    def takes_schema(self) -> bool:
+        """Say no: what a server of one's own accepts is for its owner to say."""
+        return False
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request, on the one background loop, whose session it keeps."""
         try:
@@ -77,7 +81,7 @@ class HTTPTransport:
                 if response.status != 200:
                     raise self._refused(response.status, await response.text(), response.headers.get("Retry-After"))
                 return self._unpack(await response.json(content_type=None))
-        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+        except (TimeoutError, aiohttp.ClientError, ValueError, RecursionError) as error:
             raise TransportError(f"Calling {self.model}: {type(error).__name__}: {error}", retriable=True) from None
 
     def _refused(self, status: int, text: str, retry_after: str | None) -> TransportError:
@@ -107,7 +111,7 @@ class HTTPTransport:
                 output_tokens=int(usage.get("completion_tokens") or 0),
                 cost_usd=None,
             )
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise TransportError(
                 f"Calling {self.model}: the answer is not a chat completion ({type(error).__name__}: {error}).",
                 retriable=True,

@@ -1,5 +1,6 @@
 """Calls through litellm to any provider that it knows. This is the only file that imports litellm."""
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -106,6 +107,10 @@ class LiteLLMTransport:
                     fatal=True,
                 )
 
+    def takes_schema(self) -> bool:
+        """Say whether litellm knows that the model accepts a JSON schema; of a server of one's own it knows nothing."""
+        return not self._api_base and bool(_load().supports_response_schema(self.model))
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request."""
         litellm = _load()
@@ -133,7 +138,7 @@ class LiteLLMTransport:
             usage = getattr(reply, "usage", None)
             input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
             output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
-        except (AttributeError, IndexError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise TransportError(f"Calling {self.model}: the answer has no choices.", retriable=True) from error
         return RawReply(
             content=content,
@@ -166,6 +171,7 @@ class LiteLLMTransport:
 def parse_retry_after(value: str | None) -> float | None:
     """Return the seconds of a Retry-After header, or None if there are none (model services do not send dates)."""
     try:
-        return max(0.0, float(value)) if value is not None else None
+        seconds = float(value) if value is not None else math.nan
     except ValueError:
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

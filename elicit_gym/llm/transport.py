@@ -102,3 +102,7 @@ class Transport(Protocol):
             TransportError: no call can succeed; the error is fatal and its message one sentence.
         """
         ...
+
+    def takes_schema(self) -> bool:
+        """Say whether the service is known to accept a JSON schema for its answer."""
+        ...

@@ -17,7 +17,7 @@ from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
-from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, sample_environment
+from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, Units, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
@@ -138,14 +138,13 @@ def collect_policies(
         repeats=repeats,
         seed=seed,
     )
-    units = [
-        Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
-    ]
+    units = Units(range(len(makers)), [scenario.id for scenario in chosen], repeats)
     store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
-    done: dict[tuple[str, str, int], EpisodeRecord | None] = dict(store.take_records()) if store else {}
-    if not keep:
-        done = dict.fromkeys(done)
-    todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
+    there = store.take_records() if store else {}
+    done = {
+        at: record if keep else None for record in there.values() if (at := _place(units, names, record)) is not None
+    }
+    todo = units.without(done)
     stopped: list[str] = []
     runner = UnitRunner(env_id, kwargs, makers, seed)
     try:
@@ -157,12 +156,14 @@ def collect_policies(
         ):
             stop = lambda: bool(stopped or interrupts.count)  # noqa: E731
             for record in _run(runner, samples, todo, concurrency, stop, advance.say, backend):
-                if record.unit in done:
+                at = _place(units, names, record)
+                if at is None or at in done:
                     continue  # it was made twice, after a worker was lost: the first one counts
                 if record.failure and record.failure.source == "budget":
                     stopped.append(record.failure.message)  # what is under way may still finish; nothing new is started
                     continue
-                done[record.unit] = record if keep else None
+                if keep or backend is not None:
+                    done[at] = record if keep else None
                 if store:
                     store.append(record)
                 advance()
@@ -174,14 +175,14 @@ def collect_policies(
     reason = stopped[0] if stopped else None
     if store:
         store.stopped(reason)
-    keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [kept for key in keys if (kept := done.get(key)) is not None], replace(manifest, stopped=reason)
+    kept = [record for _, record in sorted(done.items()) if record is not None]
+    return kept, replace(manifest, stopped=reason)
 
 
 def _run(
     runner: UnitRunner,
     samples: Sequence[Policy],
-    todo: Sequence[Unit],
+    todo: Units,
     concurrency: int,
     stop: Stop,
     say: Say,
@@ -191,13 +192,10 @@ def _run(
     if backend is not None:
         yield from backend(runner, samples, todo, concurrency, stop, say)
         return
-    apart: list[Unit] = []
-    for index, policy in enumerate(samples):
-        own = [unit for unit in todo if unit.policy == index]
-        if concurrency > 1 and in_lock_step(policy):
-            yield from run_in_lock_step(runner, own, concurrency, stop)
-        else:
-            apart += own
+    together = [index for index, policy in enumerate(samples) if concurrency > 1 and in_lock_step(policy)]
+    for index in together:
+        yield from run_in_lock_step(runner, todo.of([index]), concurrency, stop)
+    apart = todo.of([index for index in range(len(samples)) if index not in together])
     spread = concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples)
     yield from (run_in_processes if spread else run_in_threads)(runner, apart, concurrency, stop)
 
@@ -224,6 +222,12 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
         SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     return sample_environment(env_id, env_kwargs).scenarios
+
+
+def _place(units: Units, names: Sequence[str], record: EpisodeRecord) -> int | None:
+    """Return where a record's unit stands among all; None where it is none of them."""
+    policy, scenario_id, repeat = record.unit
+    return units.place(Unit(names.index(policy), scenario_id, repeat)) if policy in names else None
 
 
 def _choose(scenarios: Sequence[Scenario], ids: Sequence[str] | None) -> list[Scenario]:

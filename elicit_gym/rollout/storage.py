@@ -1,6 +1,5 @@
 """A run's folder: ``manifest.json`` and ``episodes.jsonl``, one line per episode, flushed when it finishes."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +8,11 @@ from typing import IO
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import appending
+from elicit_gym.folder_lock import lock_folder
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.strict_json import json_text
 
 __all__ = ["RETRIED_SOURCES", "RunStore", "load_run"]
 
@@ -27,9 +29,11 @@ class RunStore:
         resume: go on with what is there.
 
     Raises:
-        SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
+        SettingError: the folder holds a run already and `resume` is off, or another process writes to it.
         ManifestMismatchError: `resume` is on and the settings differ.
         StorageError: a line in the middle of the file cannot be read.
+
+    Nobody else writes to the folder until the store is closed.
     """
 
     def __init__(self, folder: Path, manifest: RunManifest, *, resume: bool) -> None:
@@ -38,6 +42,15 @@ class RunStore:
         self._records: dict[tuple[str, str, int], EpisodeRecord] = {}
         self._lock = Lock()
         self._file: IO[str] | None = None
+        self._in_use = lock_folder(folder)
+        try:
+            self._open(resume)
+        except BaseException:
+            self._in_use.release()
+            raise
+
+    def _open(self, resume: bool) -> None:
+        folder, manifest = self.folder, self._manifest
         path = folder / "episodes.jsonl"
         manifest_path = folder / "manifest.json"
         if path.exists() or manifest_path.exists():
@@ -54,14 +67,8 @@ class RunStore:
             advice = "Remove the line; its episode will be made again."
             records = resume_records(path, EpisodeRecord.from_row, what="an episode", advice=advice)
             self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json(manifest_path, self._manifest.to_json())
-            self._file = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise SettingError(
-                f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
-            ) from error
+        write_json(manifest_path, self._manifest.to_json())
+        self._file = appending(path)
 
     def stopped(self, reason: str | None) -> None:
         """Note in the manifest why the run ended early; None where it did not."""
@@ -75,17 +82,18 @@ class RunStore:
 
     def append(self, record: EpisodeRecord) -> None:
         """Write one record and flush it; safe from several threads."""
-        line = json.dumps(record.to_row()) + "\n"
+        line = json_text(record.to_row()) + "\n"
         with self._lock:
             assert self._file is not None
             self._file.write(line)
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and let others write to the folder."""
         if self._file is not None:
             self._file.close()
             self._file = None
+        self._in_use.release()
 
 
 def load_run(folder: Path) -> tuple[list[EpisodeRecord], RunManifest]:

@@ -1,6 +1,6 @@
 """Run units at once on this machine: one after the other, in threads, or in processes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from functools import partial
 from itertools import islice
@@ -39,8 +39,9 @@ def run_in_processes(
     """
     from loky import ProcessPoolExecutor
 
-    chunks = [units[i : i + CHUNK] for i in range(0, len(units), CHUNK)]
-    pool = ProcessPoolExecutor(min(concurrency, len(chunks)), initializer=_set_runner, initargs=(runner,))
+    starts = range(0, len(units), CHUNK)
+    chunks = (units[i : i + CHUNK] for i in starts)
+    pool = ProcessPoolExecutor(min(concurrency, len(starts)), initializer=_set_runner, initargs=(runner,))
     abandon = partial(pool.shutdown, wait=False, kill_workers=True)
     for records in _stream(pool, _run_chunk, chunks, 2 * concurrency, stop, abandon):
         yield from records
@@ -65,7 +66,7 @@ def _run_chunk(units: Sequence[Unit]) -> list[EpisodeRecord]:
 def _stream(
     pool: Executor,
     function: Callable[[Any], T],
-    work: Sequence[Any],
+    work: Iterable[Any],
     ahead: int,
     stop: Stop,
     abandon: Callable[[], None],

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from elicit_gym.cli.options import env_kwargs, seat_kwargs
+from elicit_gym.cli.options import env_kwargs, seat_kwargs, without_judge_replies
 from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.judges.scripted import ScriptedJudge
@@ -63,3 +63,14 @@ def test_who_holds_a_model_is_asked_of_the_part(variant: str, tmp_path: Path) ->
     assert seat_kwargs("judge", "scripted", env=variant, **NONE) == {"judge": "scripted", "judge_kwargs": {}}
     with pytest.raises(UnknownNameError, match="Did you mean 'scripted'"):
         seat_kwargs("judge", "scriptd", env=None, **NONE)
+
+
+def test_judge_replies_are_left_out_where_a_judge_writes_any(variant: str) -> None:
+    llm = "elicit_gym/InfoQuestLLM-v0"
+    assert without_judge_replies({}, llm)["judge_kwargs"] == {"keep_replies": False}
+    assert without_judge_replies({"judge_kwargs": {"mode": "item"}}, llm)["judge_kwargs"]["mode"] == "item"
+    of_variant = without_judge_replies({}, variant)["judge_kwargs"]
+    assert of_variant == {"model": "openai/a", "mode": "checklist", "keep_replies": False}
+    assert without_judge_replies({"judge": "llm"}, None)["judge_kwargs"] == {"keep_replies": False}
+    assert without_judge_replies({"max_turns": 3}, "elicit_gym/InfoQuest-v0") == {"max_turns": 3}
+    assert without_judge_replies({"judge": "scripted"}, variant) == {"judge": "scripted"}
