@@ -46,7 +46,8 @@ class HashingEncoder:
                 code = crc32(piece.encode("utf-8", "surrogatepass"))
                 row[(code >> 1) % self._size] += 1.0 if code & 1 else -1.0
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.divide(vectors, norms, out=vectors, where=norms > 0)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
+        return vectors
 
 
 @dataclass(frozen=True, kw_only=True)

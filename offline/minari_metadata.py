@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from statistics import fmean
 from typing import Any
 
@@ -11,12 +12,12 @@ from gymnasium.envs.registration import EnvSpec
 
 from elicit_gym.offline.episodes import OfflineEpisode
 from elicit_gym.offline.load_dataset import list_datasets
-from elicit_gym.registration import DEFAULT_ENV
-from elicit_gym.version import __version__
 
-__all__ = ["create_minari_dataset"]
+__all__ = ["create_minari_dataset", "replay_spec"]
 
-CODE = f"https://pypi.org/project/elicit-gym/{__version__}/"
+VERSION = version("elicit-gym")
+CODE = f"https://pypi.org/project/elicit-gym/{VERSION}/"
+PLAYED = "elicit_gym/InfoQuest-v0"
 REPLAY = "elicit_gym/YieldReplay-v0"
 CHECKLIST = (0.0, 5.0)
 """The lowest and the highest return in InfoQuest: no item of the checklist is satisfied, or all five are."""
@@ -32,10 +33,20 @@ class _Specification(gym.Env[Any, Any]):
 
 def _environment_of(episodes: Sequence[OfflineEpisode], name: str) -> EnvSpec | None:
     if all(episode.domain == "infoquest" for episode in episodes):
-        return gym.spec(DEFAULT_ENV)
+        return gym.spec(PLAYED)
     if name in list_datasets():
-        return replace(gym.spec(REPLAY), kwargs={"dataset": name, "split": None})
+        return replay_spec(name)
     return None
+
+
+def replay_spec(dataset: str, **settings: Any) -> EnvSpec:
+    """Return the spec of the environment that replays a dataset.
+
+    Args:
+        dataset: its id.
+        settings: further arguments of `elicit_gym.offline.replay_env.YieldReplayEnv`.
+    """
+    return replace(gym.spec(REPLAY), kwargs={"dataset": dataset, "split": None, **settings})
 
 
 def _reference_scores(spec: EnvSpec | None, episodes: Sequence[OfflineEpisode]) -> tuple[float, float]:
@@ -93,7 +104,7 @@ def create_minari_dataset(
             author_email=contact or CODE,
             code_permalink=CODE,
             description=f"{name}: histories and actions as JSON text, exported by elicit-gym",
-            requirements=[f"elicit-gym=={__version__}"],
+            requirements=[f"elicit-gym=={VERSION}"],
             **of_spec,
         )
     # Given to the call above, they would make it run the environment.

@@ -101,7 +101,8 @@ class Trajectories:
         """
         weights = self.scaled_weights()
         squares = (weights**2).sum(axis=0)
-        return np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
+        sizes: Floats = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
+        return sizes
 
     def scaled_weights(self) -> Floats:
         """Return the weights up to a factor for each step, with 1 for the heaviest: none overflows. Shape (N, T)."""

@@ -5,11 +5,13 @@ import math
 
 import pytest
 
-from elicit_gym.agents.baselines import Naive
+from elicit_gym.agents.baselines import Naive, SoftmaxQuestions
 from elicit_gym.errors import SettingError
 from elicit_gym.offline import OfflineDataset
 from elicit_gym.offline.ope.critics import FittedQ
 from elicit_gym.offline.ope.evaluate import evaluate_off_policy
+from elicit_gym.rollout.collect import collect_episodes
+from tests.conftest import ROOT
 from tests.offline.ope.samples import BEHAVIOUR, TARGET, Table, every_episode, truth, with_coin
 
 POLICY = Table("target", TARGET)
@@ -59,3 +61,29 @@ def test_an_action_that_the_target_never_takes() -> None:
     assert found.unsupported == 0.5
     assert found.estimates["weighted"].value == pytest.approx(1.0)
     assert math.isfinite(found.effective_sample_size)
+
+
+def test_in_infoquest_the_interval_holds_what_the_policy_earns_there() -> None:
+    behaviour, target = SoftmaxQuestions(0.1, 1.0, name="behaviour"), SoftmaxQuestions(0.2, 1.5, name="target")
+    settings = {"env_kwargs": {"split": "test"}}
+    dialogues = OfflineDataset.from_records(collect_episodes(behaviour, repeats=3, seed=1, **settings))
+    played = collect_episodes(target, repeats=6, seed=2, **settings)
+    truth = sum(record.episode.total_reward for record in played) / len(played)
+    found = evaluate_off_policy(dialogues, target, behaviour=behaviour, critic=FittedQ())
+    for name in ("ordinary", "weighted", "clipped", "doubly_robust", "weighted_doubly_robust"):
+        estimate = found.estimates[name]
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low < truth < estimate.high
+    assert found.effective_sample_size > 20
+
+
+def test_over_many_datasets_the_intervals_hold_as_often_as_they_say() -> None:
+    result = json.loads((ROOT / "benchmarks" / "results" / "ope_truth.json").read_text(encoding="utf-8"))
+    for target in result["targets"].values():
+        for name in ("ordinary", "weighted", "doubly_robust", "weighted_doubly_robust"):
+            assert target["estimators"][name]["coverage"] >= 0.9
+            assert abs(target["estimators"][name]["bias"]) < 0.25 * target["estimators"][name]["std"]
+        rmse = {name: row["rmse"] for name, row in target["estimators"].items()}
+        assert rmse["weighted"] < rmse["ordinary"]
+        assert rmse["doubly_robust"] < 1.05 * rmse["ordinary"]
