@@ -152,15 +152,14 @@ def load_sentence_transformer(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
-    kwargs: Any = {"device": "cpu", "trust_remote_code": False}
     here = Path(model).is_dir()
     if not here:
         with suppress(Exception):  # not in the hub's cache: the libraries raise errors of half a dozen kinds
-            return SentenceTransformer(model, local_files_only=True, **kwargs)
+            return SentenceTransformer(model, device="cpu", trust_remote_code=False, local_files_only=True)
     try:
         if not here and not getproxies():  # the hub's client tries for more than a minute before it gives up
             check_reachable(f"the embedding model {model!r}", os.environ.get("HF_ENDPOINT", HUB))
-        return SentenceTransformer(model, **kwargs)
+        return SentenceTransformer(model, device="cpu", trust_remote_code=False)
     except Exception as error:
         raise SettingError(
             f"Loading the embedding model {model!r}: expected it in a folder, in the hub's cache or on the hub, got "

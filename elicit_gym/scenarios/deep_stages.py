@@ -15,7 +15,7 @@ from elicit_gym.llm.types import ChatModel
 from elicit_gym.scenarios import depth
 from elicit_gym.scenarios.coherence import coherence_problems
 from elicit_gym.scenarios.generate import FirstStages, read_setting
-from elicit_gym.scenarios.replies import read_list, read_object, texts_of
+from elicit_gym.scenarios.replies import read_list, read_object, read_rows, texts_of
 from elicit_gym.scenarios.schema import (
     CORE_FACTS,
     facts_from,
@@ -104,8 +104,7 @@ class DeepMaker:
         listed = "\n".join([f"Description: {setting['description']}", *(f"{i}: {text}" for i, text in core.items())])
 
         def read(text: str) -> tuple[Fact, ...]:
-            rows = read_object(text, ("facts",))["facts"]
-            rows = [_read_fact(row, core) for row in rows] if isinstance(rows, list) else rows
+            rows = [_read_fact(row, core) for row in read_rows(text, "facts")]
             refuse(problems_of_facts(rows))
             facts = facts_from(rows)
             refuse([*depth.fact_problems(facts), *self._said_before(s for fact in facts for s in fact.disclosures)])
@@ -128,10 +127,9 @@ class DeepMaker:
         self, row_id: int, half: str, row: Mapping[str, Any], facts: Sequence[Fact]
     ) -> tuple[list[str], tuple[ChecklistItem, ...]]:
         def read(text: str) -> tuple[list[str], tuple[ChecklistItem, ...]]:
-            rows = read_object(text, ("items",))["items"]
-            rows = [_read_item(entry) for entry in rows] if isinstance(rows, list) else rows
+            rows = [_read_item(entry) for entry in read_rows(text, "items")]
             refuse(problems_of_items(rows, {fact.id for fact in facts}, examples=False))
-            questions = [str(entry.get("question") or "").strip() for entry in rows]
+            questions = [entry["question"] for entry in rows]
             refuse(coherence_problems({**row, "checklist": questions}))
             items = items_from(questions, rows)
             refuse([*depth.hanging_problems(items), *_problems_of_kinds(items)])
@@ -229,24 +227,27 @@ def _read_core(text: str) -> dict[str, Any]:
     return setting
 
 
-def _read_fact(row: Any, core: Mapping[str, str]) -> Any:
-    if not isinstance(row, Mapping):
-        return row
-    fact_id = str(row.get("id") or "").strip().lower().replace(" ", "_").replace("-", "_")
-    said = [str(row.get(key) or "").strip() for key in ("short", "fuller")]
-    said = [text if not text or text[-1] in ".!?…" else f"{text}." for text in said]
+def _read_fact(row: Mapping[str, Any], core: Mapping[str, str]) -> dict[str, Any]:
+    fact_id = "_".join(str(row.get("id")).strip().lower().replace("-", " ").split())
+    said = row.get("disclosures")
+    if not isinstance(said, list):
+        said = [row.get(key) for key in ("short", "fuller")]
+    said = [f"{text.strip()}." if isinstance(text, str) and text.strip()[-1:].isalnum() else text for text in said]
     # What stands in the setting stays as it stands there, however the model repeats it.
     statement = core.get(fact_id) or row.get("statement")
     return {"id": fact_id, "statement": statement, "disclosures": said, "questions": ["-"]}
 
 
-def _read_item(row: Any) -> Any:
-    if not isinstance(row, Mapping):
-        return row
-    facts, after = row.get("facts"), row.get("after")
-    if isinstance(after, str) and after.strip().lower() in ("", "null", "none"):
-        after = None
-    return {**row, "facts": [facts] if isinstance(facts, str) else facts, "after": after}
+def _read_item(row: Mapping[str, Any]) -> dict[str, Any]:
+    facts, after, question = row.get("facts"), row.get("after"), row.get("question")
+    nothing = isinstance(after, str) and after.strip().lower() in ("", "null", "none")
+    return {
+        "kind": str(row.get("kind")).strip().lower(),
+        "facts": [facts] if isinstance(facts, str) else facts,
+        "topic": row.get("topic"),
+        "after": None if nothing else after,
+        "question": question.strip() if isinstance(question, str) else "",
+    }
 
 
 def _problems_of_kinds(items: Sequence[ChecklistItem]) -> Iterator[str]:

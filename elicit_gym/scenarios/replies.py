@@ -12,7 +12,7 @@ from typing import Any
 
 from elicit_gym.strict_json import json_text, parse_json
 
-__all__ = ["read_list", "read_object", "read_sentence", "texts_of"]
+__all__ = ["read_list", "read_object", "read_rows", "read_sentence", "texts_of"]
 
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•–—·▪]\s+|[(\[]?(?:\d{1,2}|[a-zA-Z])[.)\]:]\s+|[(\[]\d{1,2}[)\]]\s*)(?=\S)")
@@ -189,12 +189,45 @@ def read_object(text: str, fields: Collection[str]) -> dict[str, Any]:
     return {field: value[field] for field in fields}
 
 
+def read_rows(text: str, name: str) -> list[dict[str, Any]]:
+    """Read a reply that should be an object with one list of objects.
+
+    Args:
+        text: the reply: that object, the list alone, or an object in its place that has one under each id.
+        name: of the list.
+
+    Raises:
+        ValueError: there is no such list.
+    """
+    whole = [value for value in _objects(text) if isinstance(value, list | Mapping)] if "{" in text else []
+    if not whole:
+        raise ValueError(UNPARSED if "{" in text else "no JSON object")
+    value: Any = max(whole, key=lambda value: len(str(value)))
+    while isinstance(value, Mapping):
+        plain = _plain_keys(value)
+        if name in plain:
+            value = plain[name]
+            if isinstance(value, Mapping):
+                value = [{"id": key, **row} if isinstance(row, Mapping) else row for key, row in value.items()]
+        elif len(plain) == 1:
+            (value,) = plain.values()
+        else:
+            raise ValueError(f"expected the field {name}, got {', '.join(plain)}")
+    if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
+        raise ValueError(f"expected a list of objects in {name}, got {json_text(value, ascii_only=False)[:80]}")
+    return [_plain_keys(row) for row in value]
+
+
 def _only(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
+def _plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {re.sub(r"\W+", "_", str(key).strip().lower()).strip("_"): inner for key, inner in value.items()}
+
+
 def _unwrapped(value: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
-    plain = {re.sub(r"\W+", "_", str(key).strip().lower()).strip("_"): inner for key, inner in value.items()}
+    plain = _plain_keys(value)
     if not set(fields) & set(plain) and len(plain) == 1:
         inner = _only(next(iter(plain.values())))
         if isinstance(inner, Mapping):

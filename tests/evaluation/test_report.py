@@ -183,7 +183,7 @@ def test_what_a_judge_wrote_is_kept_compressed_and_read_back(tmp_path: Path) -> 
     )
     broken = json.loads(line)
     broken["judged"] = broken["judged"][:-4]
-    with pytest.raises(ValueError, match="cannot be unpacked"):
+    with pytest.raises(TypeError, match="cannot be unpacked"):
         EpisodeRecord.from_row(broken)
 
 

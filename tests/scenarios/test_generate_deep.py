@@ -97,7 +97,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "setting: two parts say one thing": (
         "setting", lambda value: json.dumps({**value, "obstacle": value["goal"]}), "'obstacle' says what 'goal' says",
     ),
-    "facts: a list of words": ("facts", '{"facts": ["goal", "obstacle"]}', "must be an object, got 'goal'"),
+    "facts: a list of words": ("facts", '{"facts": ["goal", "obstacle"]}', "expected a list of objects in facts"),
     "facts: nine": ("facts", lambda v: json.dumps({"facts": v["facts"][:9]}), "'facts' must be 12 to 16, got 9"),
     "facts: no request": ("facts", lambda v: json.dumps({"facts": v["facts"][1:]}), "'facts' must have 'request'"),
     "facts: no goal": (
@@ -137,6 +137,30 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "suggestions", lambda v: json.dumps({**v, "contrary": v["good"]}), "stands among 'suggestions' and 'contrary'",
     ),
 }  # fmt: skip
+
+
+ODD: tuple[Any, ...] = (
+    None, 7, [], {}, [None], [[]], {"facts": None}, {"facts": [None] * 13}, {"facts": [{"id": []}] * 13},
+    {"facts": [{"id": {}, "short": [], "fuller": {}, "statement": 7}] * 13}, {"items": None}, {"items": [{}] * 5},
+    {"items": [{"kind": [], "facts": [[]], "after": [], "topic": {}, "question": []}] * 5},
+    {"items": [{"kind": "ask", "facts": ["goal"], "after": {}, "topic": "x", "question": 7}] * 5},
+    {"description": [], "goal": {}, "obstacle": 7, "constraints": 7, "solution": None},
+    {"description": ["a", 7], "goal": "x", "obstacle": "y", "constraints": [[1]] * 5, "solution": "z"},
+    {"good": None, "contrary": {}}, {"good": [[]], "contrary": [7]}, {"contradictions": 7, "given_away": [[]]},
+    {"contradictions": {"a": []}, "given_away": True},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "stage", ["traits", "setting", "facts", "items", "review", "questions", "hints", "suggestions"]
+)
+def test_json_of_any_shape_is_refused_and_never_breaks_the_run(tmp_path: Path, stage: str) -> None:
+    for i, value in enumerate(ODD):
+        out = tmp_path / str(i)
+        result = generate(out, ScenarioWriter(IDS, plain, {stage: [json.dumps(value)] * 100}), count=1)
+        if not (stage == "review" and value in ({},)):
+            assert (result.num_scenarios, result.num_rejected > 0) == (0, True), value
+            assert all(stage in reason for reason in reasons(out).values())
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -42,6 +42,12 @@ def broken(**changes: Any) -> dict[str, Any]:
             "'facts' must have 'goal', got none",
         ),
         (broken(facts=[*ROWS[1]["facts"], 7]), "must be an object, got 7"),
+        (broken(facts=[*ROWS[1]["facts"], {"id": ["goal"]}]), "'id' must be a short word in lower case, got ['goal']"),
+        (
+            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": ["goal"]}]),
+            "'after' must be another fact",
+        ),
+        (broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": {}}]), "'after' must be another fact"),
         (broken(facts=[*ROWS[1]["facts"], {**ROWS[1]["facts"][0], "id": "Not A Slug"}]), "'id' must be a short word"),
         (broken(facts=[*ROWS[1]["facts"], ROWS[1]["facts"][0]]), "'id' must be unique in the scenario"),
         (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_gym.scenarios.replies import read_list, read_object, read_sentence
+from elicit_gym.scenarios.replies import read_list, read_object, read_rows, read_sentence
 
 MESSAGE = "How do I get this ready without anyone noticing?"
 SENTENCES = {
@@ -133,6 +133,43 @@ def test_an_object(name: str) -> None:
         assert found == SETTING
 
 
+ROWS = [{"id": "goal", "short": "It is so."}, {"id": "tried", "short": "I did."}]
+ROW_REPLIES = {
+    "as asked for": json.dumps({"facts": ROWS}),
+    "the list alone": json.dumps(ROWS),
+    "the list alone in a fence": f"Here:\n```json\n{json.dumps(ROWS, indent=1)}\n```\nDone!",
+    "wrapped": json.dumps({"result": {"facts": ROWS}}),
+    "under another name": json.dumps({"person_facts": ROWS}),
+    "capital keys": json.dumps({"Facts": [{key.upper(): value for key, value in row.items()} for row in ROWS]}),
+    "by id": json.dumps({"facts": {row["id"]: {"short": row["short"]} for row in ROWS}}),
+    "with a remark": json.dumps({"note": "as asked", "facts": ROWS}),
+    "trailing commas": json.dumps({"facts": ROWS}).replace("}]", "},]"),
+    "Python's quotation marks": str({"facts": ROWS}),
+}
+
+
+@pytest.mark.parametrize("name", ROW_REPLIES)
+def test_rows(name: str) -> None:
+    assert read_rows(ROW_REPLIES[name], "facts") == ROWS
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    {
+        "prose": ("No.", "no JSON object"),
+        "cut off": (json.dumps({"facts": ROWS})[:-9], "or it ends early"),
+        "cut off list": (json.dumps(ROWS)[:-9], "or it ends early"),
+        "two lists": (json.dumps({"first": ROWS, "second": ROWS}), "expected the field facts, got first, second"),
+        "words": ('{"facts": ["goal", "tried"]}', "expected a list of objects in facts"),
+        "a number": ('{"facts": 7}', "expected a list of objects in facts, got 7"),
+        "texts by id": ('{"facts": {"goal": "It is so."}}', "expected a list of objects"),
+    }.values(),
+)
+def test_no_rows(reply: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_rows(reply, "facts")
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     {
@@ -174,7 +211,12 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=80))
 def test_any_reply_is_read_or_refused_with_a_sentence(reply: str) -> None:
-    for read in (read_sentence, read_list, lambda text: read_object(text, ("traits",))):
+    for read in (
+        read_sentence,
+        read_list,
+        lambda text: read_object(text, ("traits",)),
+        lambda text: read_rows(text, "traits"),
+    ):
         found, problem = None, ""
         try:
             found = read(reply)
@@ -193,7 +235,12 @@ def test_any_reply_is_read_or_refused_with_a_sentence(reply: str) -> None:
 )  # fmt: skip
 def test_a_long_reply_is_read_or_refused_in_time(reply: str) -> None:
     start = time.process_time()
-    for read in (read_sentence, read_list, lambda text: read_object(text, ("traits",))):
+    for read in (
+        read_sentence,
+        read_list,
+        lambda text: read_object(text, ("traits",)),
+        lambda text: read_rows(text, "traits"),
+    ):
         with contextlib.suppress(ValueError):
             read(reply)
     assert time.process_time() - start < 2
