@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from elicit_gym.errors import FailureSource
+from elicit_gym.errors import FailureSource, Seat
 from elicit_gym.types import ChatHistory, Message, Usage
 
 __all__ = ["Episode", "EpisodeRecord", "Failure", "Transition", "Turn"]
@@ -115,11 +115,13 @@ class Failure:
         source: the part that caused it.
         message: what happened, without keys or tracebacks.
         turn: the turn that failed, counted from 1; 0 for the reset.
+        seat: in which it happened; None where that is not known.
     """
 
     source: FailureSource
     message: str
     turn: int
+    seat: Seat | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,6 +168,8 @@ class EpisodeRecord:
                 "message": self.failure.message,
                 "turn": self.failure.turn,
             }
+            if self.failure.seat is not None:
+                row["failure"]["seat"] = self.failure.seat
         return row
 
     @classmethod
@@ -192,7 +196,10 @@ class EpisodeRecord:
             failure=None
             if failure is None
             else Failure(
-                source=cast(FailureSource, failure["source"]), message=failure["message"], turn=int(failure["turn"])
+                source=cast(FailureSource, failure["source"]),
+                message=failure["message"],
+                turn=int(failure["turn"]),
+                seat=cast(Seat | None, failure.get("seat")),
             ),
         )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from elicit_gym.errors import StorageError
+from elicit_gym.redaction import dump_json
 
 __all__ = [
     "UnfinishedLineWarning",
@@ -45,9 +46,9 @@ class _Line(NamedTuple):
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON so that a kill leaves the old file or the new one, never half of it."""
+    """Write JSON, without known secrets, so that a kill leaves the old file or the new one, never half of it."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    temporary.write_text(dump_json(value, indent=2) + "\n", encoding="utf-8")
     os.replace(temporary, path)
 
 

@@ -19,6 +19,17 @@ FAULTS = (
     "huge", "wrong-schema", "no-choices", "only-reasoning",
 )  # fmt: skip
 
+REFUSALS = {
+    "no-quota": (429, "You exceeded your current quota.", "insufficient_quota"),
+    "400-filter-openai": (400, "Invalid prompt: it was flagged as potentially violating our usage policy.", "invalid_prompt"),
+    "400-filter-azure": (400, "The response was filtered by the content management policy.", "content_filter"),
+    "400-filter-gemini": (400, "The request was blocked. Reason: PROHIBITED_CONTENT, safety.", "INVALID_ARGUMENT"),
+    "403-moderation": (403, "The model requires moderation and the input was flagged.", "403"),
+    "400-context": (400, "This model's maximum context length is 10 tokens.", "context_length_exceeded"),
+    "413": (413, "Request too large.", "too_large"),
+}  # fmt: skip
+"""What services refuse, and in which words."""
+
 Answer = Callable[[list[dict[str, str]]], str]
 
 
@@ -42,6 +53,7 @@ class FaultServer:
         seed: of the draws.
         latency: seconds before a sound answer.
         hang: seconds that a hanging request hangs.
+        tokens: what a request has taken and its answer has made.
     """
 
     def __init__(
@@ -53,12 +65,15 @@ class FaultServer:
         seed: int = 0,
         latency: float = 0.0,
         hang: float = 30.0,
+        tokens: Callable[[list[dict[str, str]], str], tuple[int, int]] = lambda messages, text: (10, 5),
     ) -> None:
         self.answer = answer
         self.rate = rate
         self.faults = tuple(faults)
         self.latency = latency
         self.hang = hang
+        self.tokens = tokens
+        self.tokens_spent = 0
         self.seen: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -70,6 +85,7 @@ class FaultServer:
 
     @property
     def api_base(self) -> str:
+        """Where it listens."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> "FaultServer":
@@ -112,13 +128,27 @@ class FaultServer:
                 return await self._misbehave(fault, request, body)
             if self.latency:
                 await asyncio.sleep(self.latency)
-            return web.json_response(completion(body["model"], self.answer(body["messages"])))
+            return web.json_response(self._complete(body))
         finally:
             self._at_once -= 1
+
+    def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        text = self.answer(body["messages"])
+        given, made = self.tokens(body["messages"], text)
+        self.tokens_spent += given + made
+        usage = {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+        return {**completion(body["model"], text), "usage": usage}
 
     async def _misbehave(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         model = body["model"]
         refusal = {"error": {"message": f"refused: {fault}", "type": "error", "code": fault}}
+        if fault in REFUSALS:
+            status, message, code = REFUSALS[fault]
+            return web.json_response({"error": {"message": message, "type": "error", "code": code}}, status=status)
+        if fault == "no-usage":
+            answer = completion(model, self.answer(body["messages"]))
+            del answer["usage"]
+            return web.json_response(answer)
         if fault in ("429", "500", "503", "400", "401", "404"):
             return web.json_response(refusal, status=int(fault))
         if fault == "429-retry-after":

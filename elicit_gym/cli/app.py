@@ -12,6 +12,7 @@ from elicit_gym.cli.scenarios import scenarios_app
 from elicit_gym.cli.serve import serve_command
 from elicit_gym.cli.train import train_app
 from elicit_gym.errors import ElicitGymError
+from elicit_gym.redaction import guarded_streams
 
 __all__ = ["app", "main"]
 
@@ -34,9 +35,13 @@ app.add_typer(human_eval_app, name="human-eval")
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message on standard error, and exit status 2."""
-    try:
-        app()
-    except ElicitGymError as error:
-        sys.stderr.write(f"elicit-gym: {error}\n".encode("utf-8", "replace").decode("utf-8"))
-        raise SystemExit(2) from None
+    """Run the command line; a user's mistake is one message on standard error, and exit status 2.
+
+    Nothing that is printed holds a secret.
+    """
+    with guarded_streams():
+        try:
+            app()
+        except ElicitGymError as error:
+            sys.stderr.write(f"elicit-gym: {error}\n".encode("utf-8", "replace").decode("utf-8"))
+            raise SystemExit(2) from None

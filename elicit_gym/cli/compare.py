@@ -10,6 +10,8 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.llm.budget import Budget
+from elicit_gym.llm.prices import Prices, parse_prices
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.comparison import Comparison
@@ -68,6 +70,7 @@ def compare_command(
     cache_mode: m.CacheModeOption = "read-write",
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
+    price: m.PriceOption = None,
     backend: c.BackendOption = "local",
     address: c.AddressOption = None,
     num_actors: c.NumActorsOption = None,
@@ -92,7 +95,10 @@ def compare_command(
     }
     loaded = [load_policy(spec, **of_models) for spec in policies or DEFAULT_POLICIES]
     if dry_run:
-        _estimate(loaded, env, _in_manner(kwargs, manner[0] if manner else None), repeats)
+        budgeted = Budget(budget_usd, budget_tokens)
+        _estimate(
+            loaded, env, _in_manner(kwargs, manner[0] if manner else None), repeats, budgeted, parse_prices(price or ())
+        )
         return
     folder = o.next_folder(out)
     manners: tuple[str | None, ...] = tuple(dict.fromkeys(manner or ())) or (None,)
@@ -116,6 +122,7 @@ def compare_command(
             cache_mode=cache_mode,
             budget_usd=budget_usd,
             budget_tokens=budget_tokens,
+            price=price,
         ),
     ):
         by_manner = {
@@ -154,7 +161,7 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
         print_comparison(comparison)
         print_usage(comparison.usage)
         if comparison.manifest.stopped:
-            again = f"Go on with: --resume --out {folder}"
+            again = f"Raise it and go on with: --resume --out {folder}"
             typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
     named = {str(name): comparison for name, comparison in by_manner.items()}
     if len(named) > 1:
@@ -163,12 +170,18 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
     else:
         page = folder / "report.html"
     typer.echo(f"\nReport: {page}")
+    problems = [line for comparison in by_manner.values() for line in comparison.without_a_result()]
+    for line in problems:
+        typer.echo(line, err=True)
+    if problems:
+        raise typer.Exit(1)
 
 
-def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int) -> None:
+def _estimate(
+    policies: list[Any], env: str, kwargs: dict[str, Any], repeats: int, budget: Budget, prices: Prices
+) -> None:
     from elicit_gym.evaluation.tables import print_usage
-    from elicit_gym.evaluation.usage import estimate_usage
-    from elicit_gym.llm.litellm_transport import price_usd
+    from elicit_gym.rollout.estimate import check_prices, estimate_usage
     from elicit_gym.rollout.units import sample_environment
 
     sample = sample_environment(env, kwargs)
@@ -179,12 +192,22 @@ def _estimate(policies: list[Any], env: str, kwargs: dict[str, Any], repeats: in
         user_simulator=sample.user_simulator,
         judge=sample.judge,
         policies=policies,
-        price=price_usd,
+        prices=prices,
     )
     if not rows:
         typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
         return
-    print_usage(rows, title="At most, if nothing is ever satisfied (estimated)")
+    print_usage(rows, title="Estimate for full-length episodes in which nothing is ever satisfied")
+    try:
+        check_prices(budget, prices, policies, user_simulator=sample.user_simulator, judge=sample.judge)
+    except SettingError as error:
+        typer.echo(f"The run would not start. {error}", err=True)
+        raise typer.Exit(2) from None
+    short = budget.shortfall(
+        sum(row.input_tokens + row.output_tokens for row in rows), sum(row.cost_usd or 0.0 for row in rows)
+    )
+    if short:
+        typer.echo(short, err=True)
 
 
 def report_command(
@@ -223,6 +246,7 @@ def rejudge_command(
     cache_mode: m.CacheModeOption = "read-write",
     budget_usd: m.BudgetUsdOption = None,
     budget_tokens: m.BudgetTokensOption = None,
+    price: m.PriceOption = None,
 ) -> None:
     """Judge a saved run again, without replaying it, and print how far the judges agree and how the ranking changes."""
     from elicit_gym.envs.infoquest import check_parts
@@ -251,6 +275,7 @@ def rejudge_command(
             cache_mode=cache_mode,
             budget_usd=budget_usd,
             budget_tokens=budget_tokens,
+            price=price,
         ),
     ):
         check_parts(second)

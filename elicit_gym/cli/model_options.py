@@ -21,6 +21,7 @@ __all__ = [
     "JudgeOption",
     "MannerOption",
     "MaxNewTokensOption",
+    "PriceOption",
     "PromptsOption",
     "SystemPromptOption",
     "TemperatureOption",
@@ -128,11 +129,25 @@ BudgetUsdOption = Annotated[
     float | None,
     typer.Option(
         "--budget-usd",
-        help="Stop before the models cost more US dollars than this.",
+        help="Start no episode that would make the models cost more US dollars than this, resumed runs included.",
         rich_help_panel=_MODELS,
     ),
 ]
 BudgetTokensOption = Annotated[
     int | None,
-    typer.Option("--budget-tokens", help="Stop before the models use more tokens than this.", rich_help_panel=_MODELS),
+    typer.Option(
+        "--budget-tokens",
+        help="Start no episode that would make the models use more tokens than this, resumed runs included.",
+        rich_help_panel=_MODELS,
+    ),
+]
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        help="Count the model in a seat (policy, user or judge), or the model of this name, at this price in US "
+        "dollars per million tokens of input and output. Repeat the option to name several.",
+        metavar="SEAT=IN/OUT",
+        rich_help_panel=_MODELS,
+    ),
 ]

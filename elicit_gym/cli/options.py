@@ -13,6 +13,7 @@ import typer
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
+from elicit_gym.llm.prices import parse_prices
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.registry import REGISTRIES
 from elicit_gym.rollout.interrupts import Killed
@@ -155,8 +156,9 @@ def models(
     cache_mode: CacheMode,
     budget_usd: float | None,
     budget_tokens: int | None,
+    price: Sequence[str] | None = None,
 ) -> Iterator[Runtime]:
-    """Apply cache, budget and concurrency to all calls to models within the block."""
+    """Apply cache, budget, prices and concurrency to all calls to models within the block."""
     if cache is None and cache_mode == "replay":
         raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
     store = ResponseCache(cache, cache_mode) if cache is not None else None
@@ -166,6 +168,7 @@ def models(
             model_concurrency=max(64, 6 * concurrency),
             cache=store,
             budget=Budget(budget_usd, budget_tokens),
+            prices=parse_prices(price or ()),
         )
         with llm_runtime(runtime):
             yield runtime

@@ -1,30 +1,15 @@
 """What a transport returns, and how its failures differ."""
 
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from elicit_gym.errors import PortableError
+from elicit_gym.llm.refusals import FailureKind
+from elicit_gym.redaction import redact_message
 
-__all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
-
-_KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
-_SECRET_NAME = re.compile(
-    r"key$|^token$|(?:auth|access|api|bearer)[_-]?token|secret|password|authorization|headers|cookie", re.IGNORECASE
-)
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
-
-
-def redact(text: str) -> str:
-    """Remove from a message whatever is or looks like a key, and cut it to a readable length."""
-    for name, value in os.environ.items():
-        if len(value) >= 6 and _KEY_NAME.search(name):
-            text = text.replace(value, "[key]")
-    text = _KEY_LIKE.sub("[key]", text)
-    return text if len(text) <= 600 else text[:600] + " ..."
+__all__ = ["RawReply", "Transport", "TransportError", "server_of"]
 
 
 def server_of(api_base: str | None) -> str | None:
@@ -38,45 +23,34 @@ def server_of(api_base: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters for a manifest: values under names of secrets, such as headers with a key, are left out."""
-    return {
-        name: "[secret]" if _SECRET_NAME.search(name) else value if not isinstance(value, Mapping) else
-        without_secrets(value)
-        for name, value in parameters.items()
-    }  # fmt: skip
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawReply:
     """A service's answer, before it is processed.
 
     Attributes:
-        cost_usd: None when the price is unknown.
+        input_tokens: None where the service does not say.
+        output_tokens: likewise.
     """
 
     content: str | None
     reasoning: str | None
     finish_reason: str
     model: str
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
 
 
 class TransportError(PortableError):
     """A call failed.
 
     Attributes:
-        retriable: whether trying again can help (429, 5xx, timeout, dropped connection, an unusable answer).
-        fatal: whether no call of this run can succeed (400, 401, 403, 404).
+        kind: what that says of other calls; see `elicit_gym.llm.refusals`.
         retry_after: the seconds that the service asked to wait; None if it did not ask.
     """
 
-    def __init__(self, message: str, *, retriable: bool, fatal: bool = False, retry_after: float | None = None) -> None:
-        super().__init__(redact(message))
-        self.retriable = retriable
-        self.fatal = fatal
+    def __init__(self, message: str, kind: FailureKind, *, retry_after: float | None = None) -> None:
+        super().__init__(redact_message(message, 1000))
+        self.kind: FailureKind = kind
         self.retry_after = retry_after
 
 
@@ -99,6 +73,10 @@ class Transport(Protocol):
         """Raise if no call can succeed, without sending one.
 
         Raises:
-            TransportError: no call can succeed; the error is fatal and its message one sentence.
+            TransportError: no call can succeed; its message is one sentence.
         """
+        ...
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return what these tokens cost in US dollars, None where the price is unknown."""
         ...

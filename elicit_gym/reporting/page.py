@@ -6,11 +6,11 @@ script puts into text nodes. It is never markup.
 
 import base64
 import gzip
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from elicit_gym.redaction import dump_json, redact
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 
@@ -45,7 +45,7 @@ def pack(value: Any) -> str:
     Conversations repeat themselves, so that gzip shrinks a thousand of them to a few hundred kilobytes. Half a
     surrogate pair, which no page can hold, becomes a question mark.
     """
-    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    data = dump_json(value, ensure_ascii=False).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
 
 
@@ -65,5 +65,5 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
     environment = Environment(loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined)
     environment.filters["estimate"] = format_estimate
     environment.filters["test"] = format_test
-    path.write_bytes(environment.get_template(template).render(values).encode("utf-8", "replace"))
+    path.write_bytes(redact(environment.get_template(template).render(values)).encode("utf-8", "replace"))
     return path

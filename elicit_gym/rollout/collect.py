@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
+from elicit_gym.llm.runtime import current_runtime
 from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
 from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
+from elicit_gym.rollout.admission import Admission
 from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
@@ -26,6 +29,8 @@ __all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "en
 
 PROCESSES_FROM = 1_000
 """The number of scripted episodes from which processes pay: starting one takes as long as hundreds of episodes."""
+
+Done = dict[tuple[str, str, int], EpisodeRecord | None]
 
 Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop, Say], Iterator[EpisodeRecord]]
 """What runs units elsewhere; see `elicit_gym.rollout.ray_backend`. A unit may come back twice and counts once."""
@@ -121,13 +126,7 @@ def collect_policies(
     kwargs = dict(env_kwargs or {})
     makers = [PolicyMaker(policy) for policy in policies]
     samples = [make() for make in makers]
-    names = [policy.name for policy in samples]
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise SettingError(
-            f"Collecting episodes: expected policies with different names, got {', '.join(map(repr, twice))} twice. "
-            "Leave one out, or give it another name."
-        )
+    names = _different_names(samples)
     sample_env = sample_environment(env_id, kwargs)
     scenarios = sample_env.scenarios
     chosen = _choose(scenarios, scenario_ids)
@@ -141,41 +140,52 @@ def collect_policies(
     units = [
         Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
     ]
-    store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
-    done: dict[tuple[str, str, int], EpisodeRecord | None] = dict(store.take_records()) if store else {}
-    if not keep:
-        done = dict.fromkeys(done)
-    todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
-    stopped: list[str] = []
     runner = UnitRunner(env_id, kwargs, makers, seed)
+    admission = Admission(current_runtime(), runner, samples)
+    check = partial(check_parts, *samples)
+    store = RunStore(Path(out), manifest, resume=resume, check=check) if out is not None else None
+    done: Done = {}
     try:
-        if todo:
-            check_parts(*samples)
-        with (
-            two_stages() as interrupts,
-            progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
-        ):
-            stop = lambda: bool(stopped or interrupts.count)  # noqa: E731
-            for record in _run(runner, samples, todo, concurrency, stop, advance.say, backend):
-                if record.unit in done:
-                    continue  # it was made twice, after a worker was lost: the first one counts
-                if record.failure and record.failure.source == "budget":
-                    stopped.append(record.failure.message)  # what is under way may still finish; nothing new is started
-                    continue
+        if store:
+            done = dict(store.take_records())
+            admission.resume(store.folder, store.manifest)
+        else:
+            check()
+        if not keep:
+            done = dict.fromkeys(done)
+        todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
+        with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
+            run = partial(_run, runner, samples, todo, concurrency, say=advance.say, backend=backend)
+            for record in _counted(run, admission, done, elsewhere=backend is not None):
                 done[record.unit] = record if keep else None
                 if store:
                     store.append(record)
+                    store.note(admission.books)
                 advance()
-        if interrupts.count:
-            raise KeyboardInterrupt
-    finally:
+        manifest = replace(manifest, stopped=admission.stopped(len(done), len(units)), spent=admission.books()[0])
+    except Exception:
         if store:
-            store.close()
-    reason = stopped[0] if stopped else None
-    if store:
-        store.stopped(reason)
+            store.fail(admission.books)
+        raise
+    finally:
+        admission.close()
+        if store:
+            store.close(admission.books, stopped=manifest.stopped)
     keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [kept for key in keys if (kept := done.get(key)) is not None], replace(manifest, stopped=reason)
+    return [kept for key in keys if (kept := done.get(key)) is not None], manifest
+
+
+def _counted(
+    run: Callable[..., Iterator[EpisodeRecord]], admission: Admission, done: Done, *, elsewhere: bool
+) -> Iterator[EpisodeRecord]:
+    """Yield each record that counts, once; at Ctrl-C those under way are still yielded before it is raised."""
+    with two_stages() as interrupts:
+        for record in run(stop=lambda: bool(interrupts.count), admission=admission):
+            # It may be made twice, after a worker was lost; the budget may cut it off, so that a resumed run makes it.
+            if record.unit not in done and admission.take(record, elsewhere=elsewhere):
+                yield record
+    if interrupts.count:
+        raise KeyboardInterrupt
 
 
 def _run(
@@ -183,23 +193,28 @@ def _run(
     samples: Sequence[Policy],
     todo: Sequence[Unit],
     concurrency: int,
+    *,
     stop: Stop,
     say: Say,
     backend: Backend | None,
+    admission: Admission,
 ) -> Iterator[EpisodeRecord]:
     """Choose by policy how its conversations run at the same time."""
     if backend is not None:
         yield from backend(runner, samples, todo, concurrency, stop, say)
         return
-    apart: list[Unit] = []
+    together: set[int] = set()
     for index, policy in enumerate(samples):
         own = [unit for unit in todo if unit.policy == index]
         if concurrency > 1 and in_lock_step(policy):
-            yield from run_in_lock_step(runner, own, concurrency, stop)
+            yield from run_in_lock_step(runner, admission.units(own), concurrency, stop)
         else:
-            apart += own
-    spread = concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples)
-    yield from (run_in_processes if spread else run_in_threads)(runner, apart, concurrency, stop)
+            together.add(index)
+    apart = [unit for unit in todo if unit.policy in together]
+    if concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples):
+        yield from run_in_processes(runner, apart, concurrency, stop)
+    else:
+        yield from run_in_threads(runner, admission.units(apart), concurrency, stop)
 
 
 def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
@@ -224,6 +239,17 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
         SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     return sample_environment(env_id, env_kwargs).scenarios
+
+
+def _different_names(policies: Sequence[Policy]) -> list[str]:
+    names = [policy.name for policy in policies]
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise SettingError(
+            f"Collecting episodes: expected policies with different names, got {', '.join(map(repr, twice))} twice. "
+            "Leave one out, or give it another name."
+        )
+    return names
 
 
 def _choose(scenarios: Sequence[Scenario], ids: Sequence[str] | None) -> list[Scenario]:

@@ -14,11 +14,11 @@ from elicit_gym.evaluation.tables import (
     print_scenario_stats,
     print_usage,
 )
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.scenarios.stats import scenario_stats
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
