@@ -96,6 +96,7 @@ class FaultServer:
             asyncio.set_event_loop(self._loop)
             app = web.Application()
             app.router.add_post("/v1/chat/completions", self._handle)
+            app.router.add_post("/{version}/models/{name}:generateContent", self._handle_gemini)
             runner = web.AppRunner(app, access_log=None)
             self._loop.run_until_complete(runner.setup())
             site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
@@ -132,6 +133,25 @@ class FaultServer:
         finally:
             self._at_once -= 1
 
+    async def _handle_gemini(self, request: web.Request) -> web.StreamResponse:
+        """Answer in the words of Google's interface."""
+        body = await request.json()
+        system = body.get("system_instruction") or body.get("systemInstruction") or {"parts": []}
+        messages = [{"role": "system", "content": part["text"]} for part in system["parts"]]
+        for content in body["contents"]:
+            role = "assistant" if content["role"] == "model" else "user"
+            messages += [{"role": role, "content": part["text"]} for part in content["parts"]]
+        name = f"gemini/{request.match_info['name']}"
+        self.bodies.append({"model": name, "messages": messages})
+        self.headers.append(dict(request.headers))
+        self.seen["none"] += 1
+        text = self.answer(messages)
+        given, made = self.tokens(messages, text)
+        self.tokens_spent += given + made
+        usage = {"promptTokenCount": given, "candidatesTokenCount": made, "totalTokenCount": given + made}
+        candidate = {"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP", "index": 0}
+        return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": name})
+
     def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
         text = self.answer(body["messages"])
         given, made = self.tokens(body["messages"], text)
@@ -142,6 +162,9 @@ class FaultServer:
     async def _misbehave(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         model = body["model"]
         refusal = {"error": {"message": f"refused: {fault}", "type": "error", "code": fault}}
+        if fault.startswith("echo-"):
+            told = {"error": {"message": f"refused {dict(request.headers)} {request.url}", "code": "x"}}
+            return web.json_response(told, status=int(fault.removeprefix("echo-")))
         if fault in REFUSALS:
             status, message, code = REFUSALS[fault]
             return web.json_response({"error": {"message": message, "type": "error", "code": code}}, status=status)

@@ -192,7 +192,7 @@ def cli(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subpro
 
 def seat_options(server: FaultServer) -> list[str]:
     return [
-        "--env", ENV, "--api-base", server.api_base, "--user-model", "openai/tiny", "--user-api-base", server.api_base,
+        "--env", ENV, "--policy-api-base", server.api_base, "--user-model", "openai/tiny", "--user-api-base", server.api_base,
         "--judge-model", "openai/tiny", "--judge-api-base", server.api_base,
     ]  # fmt: skip
 
@@ -239,7 +239,7 @@ def test_dry_run_estimates_and_calls_nothing(tmp_path: Path) -> None:
         (["compare", "litellm:openai/gpt-4o-mini"], "expected a key in $OPENAI_API_KEY, got none"),
         (["compare", "litellm:no-such-thing"], "expected a model name that litellm knows"),
         (["compare", "naive", "--env", ENV], "_API_KEY, got none"),
-        (["compare", "naive", "--judge-model", "openai/x"], "expected a seat that holds a model"),
+        (["compare", "naive", "--judge-model", "openai/x"], "expected a seat that takes --judge-model"),
         (["compare", "naive", "--prompts", "nowhere", "--judge", "llm"], "expected a folder"),
         (["compare", "naive", "--cache-mode", "replay"], "Name it with --cache"),
         (["compare", "naive", "--cache-mode", "often"], "'often' is not one of 'read-write', 'replay'"),

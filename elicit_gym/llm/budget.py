@@ -137,13 +137,14 @@ class Budget:
         Args:
             episode: that has ended.
             whole: whether it was played to its end; one that was not shows the least that one costs.
-            cut: whether the budget has ended it. Twice as much has to be left before another one is started like that.
+            cut: whether the budget has ended it. Where none is known to be whole, twice as much has to be left before
+                another one is started.
         """
         with self._lock:
             spent = self._under_way.pop(episode, None)
             if spent is not None:
                 known = self._known.setdefault(episode[0], _Known())
-                spent = (2 * spent[0], 2 * spent[1]) if cut else spent
+                spent = (2 * spent[0], 2 * spent[1]) if cut and not known.count else spent
                 known.dearest = _larger(known.dearest, spent)
                 known.count += whole
 

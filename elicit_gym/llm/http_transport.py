@@ -11,7 +11,7 @@ from elicit_gym.errors import MissingExtraError
 from elicit_gym.llm.reachability import check_reachable, hint_at_path
 from elicit_gym.llm.refusals import failure_kind
 from elicit_gym.llm.reply_fields import number_or_none, parse_retry_after
-from elicit_gym.llm.transport import RawReply, TransportError
+from elicit_gym.llm.transport import RawReply, TransportError, split_user
 from elicit_gym.redaction import redact_message
 
 __all__ = ["HTTPTransport"]
@@ -33,7 +33,8 @@ class HTTPTransport:
     ) -> None:
         self.model = model
         self._api_base = api_base.rstrip("/")
-        path, mark, query = api_base.partition("?")
+        base, self._user = split_user(api_base)
+        path, mark, query = (base or "").partition("?")
         self._url = f"{path.rstrip('/')}/chat/completions{mark}{query}"
         self._api_key_env = api_key_env
         self._timeout = timeout
@@ -54,7 +55,7 @@ class HTTPTransport:
 
     def _headers(self) -> dict[str, str]:
         if self._api_key_env is None:
-            return {}
+            return self._user
         key = os.environ.get(self._api_key_env)
         if not key:
             raise TransportError(

@@ -8,7 +8,7 @@ from elicit_gym.errors import MissingExtraError
 from elicit_gym.llm.reachability import check_reachable, hint_at_path
 from elicit_gym.llm.refusals import failure_kind
 from elicit_gym.llm.reply_fields import number_or_none, parse_retry_after
-from elicit_gym.llm.transport import RawReply, TransportError
+from elicit_gym.llm.transport import RawReply, TransportError, split_user
 from elicit_gym.redaction import redact_message
 
 __all__ = ["LiteLLMTransport", "price_usd"]
@@ -60,7 +60,7 @@ class LiteLLMTransport:
 
     def __init__(self, model: str, *, api_base: str | None, api_key_env: str | None, timeout: float) -> None:
         self.model = model
-        self._api_base = api_base
+        self._api_base, self._user = split_user(api_base)
         self._api_key_env = api_key_env
         self._timeout = timeout
 
@@ -113,6 +113,8 @@ class LiteLLMTransport:
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request."""
         litellm = _load()
+        if self._user:
+            parameters = {**parameters, "extra_headers": {**(parameters.get("extra_headers") or {}), **self._user}}
         try:
             reply = await litellm.acompletion(
                 model=self.model,

@@ -5,6 +5,7 @@ from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.client import ServiceChatModel
+from elicit_gym.llm.transport import split_user
 from elicit_gym.llm.types import ChatModel
 from elicit_gym.redaction import remember_address, remember_headers, remember_secret
 from elicit_gym.registry import MODELS, is_target
@@ -67,6 +68,11 @@ def make_chat_model(
         raise SettingError(
             "Making a model: expected no key among its parameters, since these go into manifests, got 'api_key'. "
             "Put the key into an environment variable and name that in api_key_env."
+        )
+    if api_key_env is not None and split_user(api_base)[1]:
+        raise SettingError(
+            f"Making the model {model!r}: expected either a key or a user in the api_base, got both, which are said in "
+            "the same header. Leave one out."
         )
     identity = {"model": model, "api_base": api_base, "parameters": parameters, "structured_output": structured_output}
     if transport == "http":

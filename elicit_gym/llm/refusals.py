@@ -16,7 +16,7 @@ that others may share (400, 422). ``hopeless``: key, model, quota or address are
 
 STREAK: dict[FailureKind, int] = {"hopeless": 3, "refused": 12, "passing": 24}
 """Calls that have to fail alike, with none answered between them, before no more are made. A judge asks five questions
-of one message: two messages that a service refuses for reasons of its own are no streak."""
+of one message: two messages that a service refuses for reasons of its own are not yet a streak."""
 
 _OF_THIS_REQUEST = re.compile(
     r"content[\s_-]*(?:filter|policy|management|moderation|exists risk|violat)|moderation|flagged"

@@ -1,15 +1,16 @@
 """What a transport returns, and how its failures differ."""
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from elicit_gym.errors import PortableError
 from elicit_gym.llm.refusals import FailureKind
 from elicit_gym.redaction import redact_message
 
-__all__ = ["RawReply", "Transport", "TransportError", "server_of"]
+__all__ = ["RawReply", "Transport", "TransportError", "server_of", "split_user"]
 
 
 def server_of(api_base: str | None) -> str | None:
@@ -21,6 +22,16 @@ def server_of(api_base: str | None) -> str | None:
     except ValueError:  # no address at all: the first call says so
         return None
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def split_user(api_base: str | None) -> tuple[str | None, dict[str, str]]:
+    """Return an address without the user and password in it, and the header that says them to the server."""
+    start, scheme, rest = (api_base or "").partition("://")
+    user, at, host = rest.partition("/")[0].rpartition("@")
+    if not at:
+        return api_base, {}
+    code = base64.b64encode(unquote(user).encode("utf-8")).decode("ascii")
+    return f"{start}{scheme}{host}{rest[len(user) + 1 + len(host) :]}", {"Authorization": f"Basic {code}"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -112,8 +112,9 @@ def collect_policies(
     resume: bool = False,
     keep: bool = True,
     progress: bool = False,
+    config: str | None = None,
 ) -> tuple[list[EpisodeRecord], RunManifest]:
-    """Roll out several policies on the same units; see `collect_episodes`.
+    """Roll out several policies on the same units; see `collect_episodes`, and `elicit_gym.evaluation.compare.compare`.
 
     Returns:
         The records, ordered by policy, scenario and repeat, and the manifest.
@@ -143,7 +144,7 @@ def collect_policies(
     runner = UnitRunner(env_id, kwargs, makers, seed)
     admission = Admission(current_runtime(), runner, samples)
     check = partial(check_parts, *samples)
-    store = RunStore(Path(out), manifest, resume=resume, check=check) if out is not None else None
+    store = RunStore(Path(out), manifest, resume=resume, check=check, config=config) if out is not None else None
     done: Done = {}
     try:
         if store:
@@ -154,14 +155,21 @@ def collect_policies(
         if not keep:
             done = dict.fromkeys(done)
         todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
-        with progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance:
-            run = partial(_run, runner, samples, todo, concurrency, say=advance.say, backend=backend)
-            for record in _counted(run, admission, done, elsewhere=backend is not None):
-                done[record.unit] = record if keep else None
-                if store:
-                    store.append(record)
-                    store.note(admission.books)
-                advance()
+        with (
+            two_stages() as interrupts,
+            progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
+        ):
+            run = partial(_run, runner, samples, todo, concurrency, stop=lambda: interrupts.count > 0)
+            for record in run(say=advance.say, backend=backend, admission=admission):
+                # It may be made twice, after a worker was lost; the budget may cut it off, and it is made when resumed.
+                if record.unit not in done and admission.take(record, elsewhere=backend is not None):
+                    done[record.unit] = record if keep else None
+                    if store:
+                        store.append(record)
+                        store.note(admission.books)
+                    advance()
+        if interrupts.count:
+            raise KeyboardInterrupt
         manifest = replace(manifest, stopped=admission.stopped(len(done), len(units)), spent=admission.books()[0])
     except Exception:
         if store:
@@ -173,19 +181,6 @@ def collect_policies(
             store.close(admission.books, stopped=manifest.stopped)
     keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
     return [kept for key in keys if (kept := done.get(key)) is not None], manifest
-
-
-def _counted(
-    run: Callable[..., Iterator[EpisodeRecord]], admission: Admission, done: Done, *, elsewhere: bool
-) -> Iterator[EpisodeRecord]:
-    """Yield each record that counts, once; at Ctrl-C those under way are still yielded before it is raised."""
-    with two_stages() as interrupts:
-        for record in run(stop=lambda: bool(interrupts.count), admission=admission):
-            # It may be made twice, after a worker was lost; the budget may cut it off, so that a resumed run makes it.
-            if record.unit not in done and admission.take(record, elsewhere=elsewhere):
-                yield record
-    if interrupts.count:
-        raise KeyboardInterrupt
 
 
 def _run(

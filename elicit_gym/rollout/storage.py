@@ -10,9 +10,10 @@ from typing import IO
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import write_text
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.llm.spending import EpisodeCost, SpentRow
-from elicit_gym.redaction import dump_json
+from elicit_gym.redaction import dump_json, public_addresses, redact
 from elicit_gym.rollout.manifest import RunManifest
 
 __all__ = ["RETRIED_SOURCES", "Books", "RunStore", "load_run"]
@@ -23,6 +24,7 @@ RETRIED_SOURCES = frozenset({"model", "worker", "budget"})
 Books = tuple[tuple[SpentRow, ...], tuple[EpisodeCost, ...]]
 """What a run has spent, and what its episodes cost."""
 
+CONFIG = "run.yaml"
 NOTED_EVERY = 2.0
 """Seconds between two notes of what was spent."""
 
@@ -36,6 +38,7 @@ class RunStore:
         resume: go on with what is there.
         check: called before anything is made, but after an old run has been found to be the same; it may raise. A run
             that cannot start leaves no folder.
+        config: the options that the run was asked for, kept as ``run.yaml``.
 
     Attributes:
         manifest: of the whole run, what was there before included.
@@ -47,7 +50,13 @@ class RunStore:
     """
 
     def __init__(
-        self, folder: Path, manifest: RunManifest, *, resume: bool, check: Callable[[], None] = lambda: None
+        self,
+        folder: Path,
+        manifest: RunManifest,
+        *,
+        resume: bool,
+        check: Callable[[], None] = lambda: None,
+        config: str | None = None,
     ) -> None:
         self.folder = folder
         self.manifest = manifest
@@ -78,6 +87,8 @@ class RunStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_json(manifest_path, self.manifest.to_json())
+            if config is not None:
+                write_text(folder / CONFIG, redact(public_addresses(config)))
             self._file = path.open("a", encoding="utf-8")
         except OSError as error:
             raise SettingError(
@@ -127,7 +138,7 @@ class RunStore:
             self._remove()
 
     def _remove(self) -> None:
-        for name in ("episodes.jsonl", "manifest.json"):
+        for name in ("episodes.jsonl", "manifest.json", CONFIG):
             (self.folder / name).unlink(missing_ok=True)
         with suppress(OSError):  # somebody has put something there
             for folder in self._made:

@@ -152,6 +152,17 @@ def test_a_path_without_a_version_says_so(transport: str) -> None:
 
 
 @TRANSPORTS
+def test_a_user_in_the_address_is_said_to_the_server(transport: str) -> None:
+    name = "openai/tiny" if transport == "litellm" else "tiny"
+    with FaultServer() as server:
+        base = server.api_base.replace("http://", "http://me:p%40ss@")
+        assert make_chat_model(name, api_base=base, transport=transport).complete(ask()).text
+        assert server.headers[-1]["Authorization"] == "Basic bWU6cEBzcw=="
+        with pytest.raises(SettingError, match="expected either a key or a user in the api_base"):
+            make_chat_model(name, api_base=base, transport=transport, api_key_env="ELICIT_TEST_KEY")
+
+
+@TRANSPORTS
 def test_every_answer_counts_usable_or_not(transport: str) -> None:
     with FaultServer(rate=1.0, faults=["empty"]) as server, llm_runtime(Runtime(max_attempts=3)) as runtime:
         with pytest.raises(ModelFailure, match="expected text, got none"):
