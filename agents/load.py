@@ -43,8 +43,8 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
     name = written.label or f"{policy.name}{written.suffix}"
     if isinstance(policy, ScenarioPolicy):
         raise SettingError(
-            f"Loading the policy {spec!r}: expected one that can be renamed, got {policy.name!r}, which is made anew for "
-            "each scenario. Leave the label out."
+            f"Loading the policy {spec!r}: expected one that can be renamed, got {policy.name!r}, which is made "
+            "anew for each scenario. Leave the label out."
         )
     policy.name = name
     return policy
@@ -72,7 +72,8 @@ def _load(spec: str, llm_kwargs: dict[str, Any], *, own: bool) -> Policy:
         return LLMPolicy(model, transport=kind, **llm_kwargs)
     if own:
         raise SettingError(
-            f"Loading the policy {whole!r}: expected a model where options are given, got something else. Leave them out."
+            f"Loading the policy {whole!r}: expected a model where options are given, got something else. Leave them "
+            "out."
         )
     if whole in POLICIES.names() or ":" in whole:
         return _checked(whole)

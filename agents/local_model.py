@@ -5,7 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.json_files import read_json
 from elicit_gym.offline.model_input import end_token_id
 
 __all__ = ["adapter_sha256", "best_device", "load_model", "loaded_sha256"]
@@ -58,7 +59,7 @@ def load_model(
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         # Said outright here and everywhere: where it is not, transformers asks whether a model's own code may run.
         network = AutoModelForCausalLM.from_pretrained(model, trust_remote_code=False, **kwargs)
-    except (OSError, ValueError, RuntimeError, ImportError) as error:
+    except Exception as error:  # a broken folder raises errors of half a dozen libraries, some of them bare
         raise SettingError(
             f"Loading the model {model!r}: expected a hub id or a folder with a causal language model as safetensors, "
             f"got {type(error).__name__}: {str(error)[:300]} Check the name."
@@ -111,10 +112,32 @@ def _with_adapter(network: Any, adapter: Path, trainable: bool) -> Any:
         raise SettingError(
             f"Loading the adapter {adapter}: expected adapter_model.safetensors, got none. Check the path."
         )
+    _check_adapter_config(adapter)
     try:
         return PeftModel.from_pretrained(network, str(adapter), is_trainable=trainable)
-    except (RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # as above
         raise SettingError(
             f"Loading the adapter {adapter}: expected one made for {network.config.name_or_path!r}, got one that does "
             f"not fit ({type(error).__name__}: {str(error)[:200]}). Use its own base model."
         ) from error
+
+
+def _check_adapter_config(adapter: Path) -> None:
+    """Refuse an adapter that is more than weights: PEFT has kinds that import, load or copy what their config names.
+
+    Raises:
+        SettingError: it is of another kind than LoRA, or one of those settings is made.
+    """
+    path = adapter / "adapter_config.json"
+    try:
+        config = read_json(path, "the config of a LoRA adapter")
+    except StorageError as error:
+        raise SettingError(f"Loading the adapter {adapter}: {error}") from error
+    kind = config.get("peft_type") if isinstance(config, dict) else None
+    if kind != "LORA":
+        raise SettingError(f"Loading {path}: expected an adapter with the peft_type 'LORA', got {kind!r:.60}.")
+    for name in ("megatron_config", "layer_replication", "tokenizer_name_or_path"):
+        if config.get(name) is not None:
+            raise SettingError(
+                f"Loading {path}: expected a LoRA adapter without {name!r}, got {config[name]!r:.60}. Train it without."
+            )

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.batch import collate
+from elicit_gym.agents.batch import Row, collate
 from elicit_gym.agents.local_model import best_device, load_model, loaded_sha256
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
@@ -101,7 +101,7 @@ class LocalPolicy:
 
     def describe(self) -> Description:
         """Return what the utterances depend on; where the weights lie, and on which device they are, does not count."""
-        template = str(self.tokenizer.chat_template)
+        template = str(self.tokenizer.chat_template).encode("utf-8", "surrogatepass")
         return Description(
             name=self.name,
             kind=kind_of(self),
@@ -111,7 +111,7 @@ class LocalPolicy:
             },
             weights_sha256=(weights_sha256(self._files) if self._files else None) or loaded_sha256(self.model),
             prompts=prompt_hashes(self),
-            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template.encode()).hexdigest()},
+            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template).hexdigest()},
         )  # fmt: skip
 
     def reset(self, seed: int) -> None:
@@ -189,13 +189,13 @@ class LocalPolicy:
         order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            batch = collate([(examples[i], 0.0) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
-            counted = batch.action_mask
+            batch = collate([Row.of(examples[i]) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
+            counted = batch.actions
             if not with_end:
                 ends = torch.tensor([examples[i].end for i in chosen], device=counted.device)
                 counted[torch.arange(len(chosen), device=counted.device), ends] = 0
             with torch.inference_mode():
-                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted)
+                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted, len(chosen))
             for i, total, count in zip(chosen, totals.tolist(), counts.tolist(), strict=True):
                 scores[i] = LogProb(total, int(count))
         return [score for score in scores if score is not None]

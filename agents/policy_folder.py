@@ -1,14 +1,14 @@
 """The folder of a trained policy: weights, tokenizer, and how it was made."""
 
-import json
 import re
-import shutil
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.errors import SettingError
-from elicit_gym.json_files import write_json
+from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import replacing
+from elicit_gym.json_files import read_json, write_json
 
 __all__ = [
     "CONFIG",
@@ -31,14 +31,10 @@ class BaseModelWarning(UserWarning):
 
 def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]) -> None:
     """Write the adapter or model as safetensors, the tokenizer and the config into a folder that is then renamed."""
-    temporary = folder.with_name(folder.name + ".tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    model.save_pretrained(temporary, safe_serialization=True)
-    tokenizer.save_pretrained(temporary)
-    write_json(temporary / CONFIG, config)
-    shutil.rmtree(folder, ignore_errors=True)
-    temporary.replace(folder)
+    with replacing(folder, folder=True) as beside:
+        model.save_pretrained(beside, safe_serialization=True)
+        tokenizer.save_pretrained(beside)
+        write_json(beside / CONFIG, config)
 
 
 def is_policy_folder(folder: str | Path) -> bool:
@@ -68,10 +64,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        config = read_json(path, "the config of a trained policy")
+    except StorageError as error:
         raise SettingError(
-            f"Loading {folder}: expected a checkpoint with {CONFIG}, got none that can be read."
+            f"Loading {folder}: expected a checkpoint with {CONFIG}, got none that can be read ({error})"
         ) from error
     if not isinstance(config, dict) or not isinstance(config.get("base_model"), str):
         raise SettingError(
@@ -91,11 +87,13 @@ def base_model_of(folder: Path) -> str:
         SettingError: it is neither. A file or anything else that a folder of a stranger's may name is not opened.
     """
     base: str = read_config(folder)["base_model"]
-    if (Path(base) / "config.json").is_file() or (_HUB_ID.fullmatch(base) and not Path(base).exists()):
-        _show(folder, base)
-        return base
+    with suppress(OSError, ValueError):  # a NUL in it, or too many characters: there is no such path
+        if (Path(base) / "config.json").is_file() or (_HUB_ID.fullmatch(base) and not Path(base).exists()):
+            _show(folder, base)
+            return base
     raise SettingError(
-        f"Loading {folder}: expected a base model on the hub or in a folder, got {base!r} in {CONFIG}. Correct it."
+        f"Loading {folder}: expected a base model on the hub or in a folder, got {base[:200]!r} in {CONFIG}. "
+        "Correct it."
     )
 
 
@@ -119,10 +117,11 @@ def _show(folder: Path, base: str) -> None:
 def _adapted(folder: Path) -> str | None:
     """Return the base model that the adapter's own config names; None where it names none."""
     try:
-        found = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        found = read_json(folder / "adapter_config.json", "the config of an adapter")
+    except StorageError:
         return None
-    return found if isinstance(found, str) else None
+    name = found.get("base_model_name_or_path") if isinstance(found, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _is_here(hub_id: str) -> bool:

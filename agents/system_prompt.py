@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
-from elicit_gym.llm.prompts import Prompt, load_prompt
+from elicit_gym.llm.prompts import Prompt, load_prompt, read_prompt
 from elicit_gym.types import ChatHistory, Message
 
 __all__ = ["load_system_prompt", "split_prompt", "with_system_prompt"]
@@ -27,10 +27,7 @@ def load_system_prompt(name: str, folder: str | None = None) -> Prompt:
     """
     path = Path(name)
     if path.is_file():
-        try:
-            return Prompt(path.stem, path.read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise SettingError(f"Loading the prompt {path}: expected UTF-8 text, got {error}.") from error
+        return read_prompt(path)
     try:
         return load_prompt(_PACKAGE, name, (), folder)
     except FileNotFoundError as error:

@@ -1,13 +1,19 @@
 """Episodes as data: what was said, what it earned, and what stopped an episode that could not be finished."""
 
-from collections.abc import Iterator, Mapping
+import base64
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from elicit_gym.errors import FailureSource, Seat
-from elicit_gym.types import ChatHistory, Message, Usage
+from elicit_gym.strict_json import json_text, parse_json, typed
+from elicit_gym.types import ChatHistory, JudgeReply, Message, Usage
 
 __all__ = ["Episode", "EpisodeRecord", "Failure", "Transition", "Turn"]
+
+MAX_JUDGED = 64_000_000
+"""The most bytes to which what a judge wrote in one episode may unpack."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +37,7 @@ class Turn:
         newly_satisfied: indexes of checklist items.
         unscored: indexes of the items that the judge could not score.
         flags: what the user simulator had to repair.
+        judged: what the judge wrote, by item; empty for judges that write nothing, and where it is left out.
     """
 
     action: str
@@ -41,6 +48,7 @@ class Turn:
     unscored: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+    judged: tuple[JudgeReply, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,6 +170,8 @@ class EpisodeRecord:
             "truncated": self.episode.truncated,
             "left": self.episode.left,
         }
+        if any(turn.judged for turn in self.episode.turns):
+            row["judged"] = _pack([turn.judged for turn in self.episode.turns])
         if self.failure is not None:
             row["failure"] = {
                 "source": self.failure.source,
@@ -177,30 +187,27 @@ class EpisodeRecord:
         """Invert `to_row`.
 
         Raises:
-            KeyError, TypeError, ValueError: the row is not a record.
+            AttributeError, KeyError, TypeError: the row is not a record; a field of another type is named.
         """
-        failure = row.get("failure")
+        turns = typed(list, row["turns"], "turns")
+        packed = row.get("judged")
+        judged = _unpack(typed(str, packed, "judged")) if packed is not None else [()] * len(turns)
+        if len(judged) != len(turns):
+            raise TypeError(f"judged: expected what the judge wrote in {len(turns)} turns, got {len(judged)}")
         return cls(
-            policy=row["policy"],
-            env_id=row["env_id"],
-            scenario_id=row["scenario_id"],
-            repeat=int(row["repeat"]),
-            seed=int(row["seed"]),
+            policy=typed(str, row["policy"], "policy"),
+            env_id=typed(str, row["env_id"], "env_id"),
+            scenario_id=typed(str, row["scenario_id"], "scenario_id"),
+            repeat=typed(int, row["repeat"], "repeat"),
+            seed=typed(int, row["seed"], "seed"),
             episode=Episode(
-                opening_message=row["opening_message"],
-                turns=tuple(_turn_from_row(turn) for turn in row["turns"]),
-                terminated=bool(row["terminated"]),
-                truncated=bool(row["truncated"]),
-                left=bool(row["left"]),
+                opening_message=typed(str, row["opening_message"], "opening_message"),
+                turns=tuple([_turn_from_row(turn, i, judged[i]) for i, turn in enumerate(turns)]),
+                terminated=typed(bool, row["terminated"], "terminated"),
+                truncated=typed(bool, row["truncated"], "truncated"),
+                left=typed(bool, row["left"], "left"),
             ),
-            failure=None
-            if failure is None
-            else Failure(
-                source=cast(FailureSource, failure["source"]),
-                message=failure["message"],
-                turn=int(failure["turn"]),
-                seat=cast(Seat | None, failure.get("seat")),
-            ),
+            failure=typed(Failure | None, row.get("failure"), "failure"),
         )
 
 
@@ -220,17 +227,73 @@ def _turn_to_row(turn: Turn) -> dict[str, Any]:
     return row
 
 
-def _turn_from_row(row: Mapping[str, Any]) -> Turn:
-    return Turn(
-        action=row["action"],
-        reply=row["reply"],
-        reward=float(row["reward"]),
-        newly_satisfied=tuple(row.get("newly_satisfied", ())),
-        stuck=bool(row.get("stuck", False)),
-        unscored=tuple(row.get("unscored", ())),
-        flags=tuple(row.get("flags", ())),
-        usage=tuple(
-            Usage(seat=s, model=m, calls=c, input_tokens=i, output_tokens=o, cost_usd=d)
-            for s, m, c, i, o, d in row.get("usage", ())
-        ),
+def _pack(turns: Sequence[Sequence[JudgeReply]]) -> str:
+    """Compress what a judge wrote, a whole episode at a time, since its replies resemble each other."""
+    plain = [[[j.item, j.satisfied, list(j.replies), j.reason] for j in judged] for judged in turns]
+    packed = zlib.compress(json_text(plain).encode("ascii"), 9)
+    return base64.b85encode(packed).decode("ascii")
+
+
+def _unpack(packed: str) -> list[tuple[JudgeReply, ...]]:
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(base64.b85decode(packed), MAX_JUDGED)
+        if unpacking.unconsumed_tail:
+            raise ValueError(f"it unpacks to more than {MAX_JUDGED:,} bytes")
+        plain = parse_json(text.decode("ascii"))
+        return [
+            tuple(
+                JudgeReply(
+                    item=typed(int, item, "item"),
+                    satisfied=None if satisfied is None else typed(bool, satisfied, "satisfied"),
+                    replies=_all_of(str, replies, "replies"),
+                    reason=None if reason is None else typed(str, reason, "reason"),
+                )
+                for item, satisfied, replies, reason in judged
+            )
+            for judged in typed(list, plain, "judged")
+        ]
+    except (TypeError, ValueError, zlib.error) as error:
+        raise TypeError(f"judged: what the judge wrote cannot be unpacked: {error}") from None
+
+
+def _turn_from_row(row: Mapping[str, Any], index: int, judged: tuple[JudgeReply, ...]) -> Turn:
+    try:
+        return Turn(
+            action=_text(row["action"], "action"),
+            reply=None if row["reply"] is None else _text(row["reply"], "reply"),
+            reward=row["reward"] if type(row["reward"]) is float else typed(float, row["reward"], "reward"),
+            newly_satisfied=_all_of(int, row.get("newly_satisfied"), "newly_satisfied"),
+            stuck=typed(bool, row.get("stuck", False), "stuck"),
+            unscored=_all_of(int, row.get("unscored"), "unscored"),
+            flags=_all_of(str, row.get("flags"), "flags"),
+            usage=tuple([_usage(spent) for spent in row.get("usage", ())]),
+            judged=judged,
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise TypeError(f"turns[{index}]: {error}") from error
+
+
+def _text(value: Any, name: str) -> str:
+    return value if type(value) is str else str(typed(str, value, name))
+
+
+def _all_of(kind: type[Any], values: Any, name: str) -> tuple[Any, ...]:
+    """Do what `typed` does for a tuple, fast: files of a million turns are read."""
+    if values is None:
+        return ()
+    for value in typed(list, values, name):
+        typed(kind, value, name)
+    return tuple(values)
+
+
+def _usage(row: Any) -> Usage:
+    seat, model, calls, input_tokens, output_tokens, cost_usd = typed(list, row, "usage")
+    return Usage(
+        seat=typed(str, seat, "usage"),
+        model=typed(str, model, "usage"),
+        calls=typed(int, calls, "usage"),
+        input_tokens=typed(int, input_tokens, "usage"),
+        output_tokens=typed(int, output_tokens, "usage"),
+        cost_usd=None if cost_usd is None else typed(float, cost_usd, "usage"),
     )

@@ -7,12 +7,13 @@
     ├── UnknownNameError (LookupError)    a name that no registry knows; suggests the nearest
     ├── SettingError (ValueError)         an argument, option or file of the user's is invalid
     ├── ManifestMismatchError             two runs differ in what matters; `.differences` says in what
-    ├── StorageError                      a saved run cannot be read
+    ├── StorageError                      saved data cannot be read, or cannot be written as they are
     ├── MissingExtraError (ImportError)   an optional dependency is absent; names the install command
     └── EpisodeFailure                    one episode could not be finished; `.source` says what caused it
         ├── PolicyFailure
         ├── UserSimulatorFailure
         ├── JudgeFailure
+        ├── RewardFailure
         ├── ModelFailure                  a model service failed for good
         │   └── FatalModelError           so will every other call (no key, model or server); ends the run
         ├── WorkerFailure                 the process or machine that made it died of it, again and again
@@ -39,6 +40,7 @@ __all__ = [
     "ModelFailure",
     "PolicyFailure",
     "PortableError",
+    "RewardFailure",
     "ScenarioError",
     "Seat",
     "SettingError",
@@ -52,8 +54,8 @@ __all__ = [
     "in_seat",
 ]
 
-Seat = Literal["policy", "user_simulator", "judge"]
-FailureSource = Literal["policy", "user_simulator", "judge", "model", "worker", "budget"]
+Seat = Literal["policy", "user_simulator", "judge", "reward"]
+FailureSource = Literal["policy", "user_simulator", "judge", "reward", "model", "worker", "budget"]
 
 
 class PortableError(Exception):
@@ -109,7 +111,7 @@ class ManifestMismatchError(ElicitGymError):
 
 
 class StorageError(ElicitGymError):
-    """A saved run cannot be read."""
+    """Saved data cannot be read, or cannot be written as they are."""
 
 
 class MissingExtraError(ElicitGymError, ImportError):
@@ -144,9 +146,15 @@ class UserSimulatorFailure(EpisodeFailure):
 
 
 class JudgeFailure(EpisodeFailure):
-    """The judge raised."""
+    """The judge raised, or its answer was not a verdict."""
 
     source = "judge"
+
+
+class RewardFailure(EpisodeFailure):
+    """The reward raised, or it was not a finite number."""
+
+    source = "reward"
 
 
 class ModelFailure(EpisodeFailure):
@@ -177,7 +185,15 @@ class BudgetExceeded(EpisodeFailure):
 
 _FAILURES: dict[str, type[EpisodeFailure]] = {
     cls.source: cls
-    for cls in (PolicyFailure, UserSimulatorFailure, JudgeFailure, ModelFailure, WorkerFailure, BudgetExceeded)
+    for cls in (
+        PolicyFailure,
+        UserSimulatorFailure,
+        JudgeFailure,
+        RewardFailure,
+        ModelFailure,
+        WorkerFailure,
+        BudgetExceeded,
+    )
 }
 
 

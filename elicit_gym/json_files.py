@@ -1,7 +1,8 @@
-"""JSON on disk: the one reader of JSON lines, and whole files that a kill never leaves half written.
+"""JSON on disk: the one reader of JSON files and JSON lines, and whole files that a kill never leaves half written.
 
 Whatever is wrong with a line, its file and number are reported. UTF-8, UTF-16 and UTF-32 are read, with a byte-order
-mark or without, as `json.loads` reads bytes.
+mark or without, as `json.loads` reads bytes. How long a line may be, and how large a file, is limited by
+`elicit_gym.files.current_limits`.
 """
 
 import json
@@ -13,12 +14,16 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from elicit_gym.errors import StorageError
-from elicit_gym.redaction import dump_json
+from elicit_gym.file_limits import MEGABYTE, RAISE, check_size, current_limits
+from elicit_gym.files import appending, write_text
+from elicit_gym.strict_json import UnfitJSONError, json_text, parse_json
 
 __all__ = [
     "UnfinishedLineWarning",
+    "append_lines",
     "parse_line",
     "parse_lines",
+    "read_json",
     "read_lines",
     "read_records",
     "read_text",
@@ -46,25 +51,61 @@ class _Line(NamedTuple):
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON, without known secrets, so that a kill leaves the old file or the new one, never half of it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(dump_json(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    """Write JSON so that a kill leaves the old file or the new one, never half of it.
+
+    Raises:
+        StorageError: the value holds a number that is not finite.
+        SettingError: the file cannot be written.
+    """
+    write_text(path, json_text(value, indent=2) + "\n")
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Add whole lines to the end of a file, made if need be; see `elicit_gym.files.appending`."""
+    with appending(path) as file:
+        file.write(lines)
 
 
 def read_text(path: Path) -> str:
     """Read a text file in the encoding that its first bytes indicate.
 
     Raises:
-        StorageError: there is no such file, or it is not text in that encoding.
+        StorageError: there is no such file, it is too large, or it is not text in that encoding.
     """
+    limit = current_limits().total
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            check_size(path, file, limit)
+            data = file.read()
         return data.decode(json.detect_encoding(data), "surrogatepass")
     except OSError as error:
-        raise StorageError(f"Reading {path}: expected a file, got {error.strerror}. Check the path.") from error
+        raise _no_file(path, error) from error
     except UnicodeDecodeError as error:
         raise StorageError(f"Reading {path}: {_not_text(error)}") from error
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Read a file that is one JSON value.
+
+    Args:
+        path: of the file.
+        what: it should be, for the error.
+
+    Raises:
+        StorageError: there is none, it is too large, or it is not JSON.
+    """
+    limit = current_limits().text
+    try:
+        with path.open("rb") as file:
+            check_size(path, file, limit)
+            data = file.read()
+        return parse_json(data.decode(json.detect_encoding(data), "surrogatepass").removeprefix("\ufeff"))
+    except OSError as error:
+        raise StorageError(f"Reading {path}: expected {what}, got {error.strerror}. Check the path.") from error
+    except ValueError as error:
+        raise StorageError(
+            f"Reading {path}: expected {what}, got text that is not JSON ({error}). Get the file again, or correct it."
+        ) from error
 
 
 def parse_line(text: str, where: str) -> Any:
@@ -74,8 +115,8 @@ def parse_line(text: str, where: str) -> Any:
         StorageError: it does not parse.
     """
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         raise StorageError(f"{where}: {_sentence(error, finished=True)}") from error
 
 
@@ -91,12 +132,12 @@ def read_lines(path: Path, *, problems: list[str] | None = None) -> Iterator[tup
     """
     try:
         with path.open("rb") as file:
+            check_size(path, file, current_limits().records)
             yield from parse_lines(file, str(path), problems=problems)
     except OSError as error:
-        sentence = f"Reading {path}: expected a file, got {error.strerror}. Check the path."
         if problems is None:
-            raise StorageError(sentence) from error
-        problems.append(sentence)
+            raise _no_file(path, error) from error
+        problems.append(str(_no_file(path, error)))
 
 
 def parse_lines(file: IO[bytes], name: str, *, problems: list[str] | None = None) -> Iterator[tuple[int, Any]]:
@@ -127,7 +168,8 @@ def read_records(
 
     Args:
         path: the file's path.
-        convert: makes the object from a line's value; it may raise AttributeError, KeyError, TypeError or ValueError.
+        convert: makes the object from a line's value; it may raise AttributeError, LookupError, TypeError, ValueError
+            or ArithmeticError.
         what: what a line should be, for error messages.
         advice: what to do about a bad line, for error messages.
         own: whether this program appends to the file, so that a kill may have cut off its last line, which is then
@@ -138,13 +180,14 @@ def read_records(
     """
     try:
         with path.open("rb") as file:
+            check_size(path, file, current_limits().records)
             for line in _lines(file):
                 if own and line.error is not None and not line.finished:
                     _warn(path, line, "It does not count")
                     return
                 yield _converted(path, line, convert, what, advice)
     except OSError as error:
-        raise StorageError(f"Reading {path}: expected a file, got {error.strerror}. Check the path.") from error
+        raise _no_file(path, error) from error
 
 
 def resume_records(
@@ -182,9 +225,12 @@ def resume_records(
         _warn(path, unfinished, "It was taken away")
         os.truncate(path, unfinished.start)
     elif unfinished is not None:
-        with path.open("ab") as file:
-            file.write(b"\n")
+        append_lines(path, "\n")
     return found
+
+
+def _no_file(path: Path, error: OSError) -> StorageError:
+    return StorageError(f"Reading {path}: expected a file, got {error.strerror or error}. Check the path.")
 
 
 def _warn(path: Path, line: _Line, what: str) -> None:
@@ -199,9 +245,12 @@ def _converted(path: Path, line: _Line, convert: Callable[[Any], T], what: str, 
     if line.error is not None:
         sentence = _sentence(line.error, line.finished, what, advice)
         raise StorageError(f"{path}:{line.number}: {sentence}") from line.error
+    if not isinstance(line.value, dict):
+        found = repr(line.value)[:40]
+        raise StorageError(f"{path}:{line.number}: expected {what}, got a line with {found}, not an object. {advice}")
     try:
         return convert(line.value)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise StorageError(
             f"{path}:{line.number}: expected {what}, got a line that cannot be read as one "
             f"({type(error).__name__}: {error}). {advice}"
@@ -220,28 +269,44 @@ def _lines(file: IO[bytes]) -> Iterator[_Line]:
     encoding = _encoding(file)
     start = file.tell()
     number = 0
+    limit = current_limits().entry
     try:
         # UTF-8 is read as bytes, line by line, so that a line that is not text can be reported by its number.
-        for raw in file if encoding == "utf-8" else _as_utf8(file, encoding):
+        for raw in _bounded(file, limit) if encoding == "utf-8" else _as_utf8(file, encoding, limit):
             number += 1
-            if raw.strip():
+            if len(raw) > limit:
+                yield _Line(number, start, None, _too_long(limit), finished=True)
+            elif raw.strip():
                 yield _line(raw, number, start)
             start += len(raw)
     except UnicodeDecodeError as error:
         yield _Line(number + 1, start, None, error, finished=True)
 
 
-def _as_utf8(file: IO[bytes], encoding: str) -> Iterator[bytes]:
-    for line in TextIOWrapper(file, encoding, "surrogatepass", newline="\n"):
+def _bounded(file: Any, limit: int) -> Iterator[Any]:
+    """Yield the lines of a file; of one that is longer than the limit, that much and a bit, and the rest is skipped."""
+    while raw := file.readline(limit + 1):
+        yield raw
+        while len(raw) > limit and raw[-1:] not in (b"\n", "\n") and (raw := file.readline(limit + 1)):
+            pass
+
+
+def _as_utf8(file: IO[bytes], encoding: str, limit: int) -> Iterator[bytes]:
+    for line in _bounded(TextIOWrapper(file, encoding, "surrogatepass", newline="\n"), limit):
         yield line.encode("utf-8", "surrogatepass")
 
 
+def _too_long(limit: int) -> ValueError:
+    return UnfitJSONError(f"more than {limit / MEGABYTE:.4g} MB; {RAISE}")
+
+
 def _line(raw: bytes, number: int, start: int) -> _Line:
+    # A line that can be told to hold something else is not the beginning of a sound one.
     finished = raw.endswith(b"\n")
     try:
-        value = json.loads(raw.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        return _Line(number, start, None, error, finished)
+        value = parse_json(raw.decode("utf-8", "surrogatepass"))
+    except ValueError as error:
+        return _Line(number, start, None, error, finished or isinstance(error, UnfitJSONError))
     return _Line(number, start, value, None, finished)
 
 

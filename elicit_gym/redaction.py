@@ -7,17 +7,16 @@ that nobody has told us, through `redact_message`.
 
 import base64
 import html
-import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from json.encoder import encode_basestring_ascii
 from typing import Any, TextIO, cast
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 __all__ = [
-    "dump_json",
     "guarded_streams",
     "learn_environment",
     "public_addresses",
@@ -53,7 +52,7 @@ def remember_secret(value: str | None) -> None:
         return
     forms = (
         value,
-        json.dumps(value)[1:-1],
+        encode_basestring_ascii(value)[1:-1],
         html.escape(value),
         quote(value, safe=""),
         unquote(value),
@@ -112,12 +111,6 @@ def redact_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {redact(name) if isinstance(name, str) else name: redact_json(inner) for name, inner in value.items()}
     return [redact_json(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def dump_json(value: Any, **settings: Any) -> str:
-    """Return JSON types as text that holds no known secret."""
-    text = json.dumps(value, **settings)
-    return text if redact(text) == text else json.dumps(redact_json(value), **settings)
 
 
 def redact_message(text: str, most: int = 600) -> str:

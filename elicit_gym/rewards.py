@@ -1,9 +1,16 @@
 """Rewards by name: functions of what one step did to the checklist."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from math import isfinite
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["ChecklistGain", "ChecklistGainPerTurnCost", "FinalChecklist", "Reward", "RewardStep"]
+from elicit_gym.errors import RewardFailure, boundary
+
+__all__ = [
+    "REWARDING", "ChecklistGain", "ChecklistGainPerTurnCost", "FinalChecklist", "Reward", "RewardStep", "finite_reward",
+]  # fmt: skip
+
+REWARDING = "Rewarding a step"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,3 +74,18 @@ class ChecklistGainPerTurnCost:
     def __call__(self, step: RewardStep) -> float:
         """Return the gain less the cost."""
         return step.num_newly_satisfied - self.cost
+
+
+def finite_reward(value: Any) -> float:
+    """Return a reward as a number.
+
+    Raises:
+        RewardFailure: it is not a finite one.
+    """
+    with boundary("reward", REWARDING):
+        number = float(value)
+        if isfinite(number):
+            return number
+    raise RewardFailure(
+        f"{REWARDING}: expected a finite number, got {number}. Correct the reward, or the wrapper that changes it."
+    )

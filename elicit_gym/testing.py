@@ -4,7 +4,6 @@ Each check raises `AssertionError` with what was expected and what was found; pu
 contracts (`elicit_gym.parts`, `elicit_gym.policy`, `elicit_gym.judges.base`) are checked where a part has them.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -23,6 +22,7 @@ from elicit_gym.policy import (
     SpendingPolicy,
 )
 from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.strict_json import json_text
 from elicit_gym.types import ChatHistory, Description, Message, Usage, UserReply, Verdict
 from elicit_gym.user_simulators.base import BatchUserSimulator, UserSimulator
 
@@ -55,7 +55,7 @@ def _check_part(part: object) -> None:
     if isinstance(part, DescribedPart):
         assert isinstance(part.describe(), Description), f"expected a Description, got {part.describe()!r}"
     told = describe(part)
-    json.dumps(asdict(told))
+    json_text(asdict(told))
     assert describe(part).identity() == told.identity(), "expected the same description twice, got others"
 
 

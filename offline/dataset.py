@@ -1,6 +1,5 @@
 """The dataset as offline reinforcement learning knows it: episodes, transitions, windows, D4RL dictionaries."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from elicit_gym.offline.episodes import CONTEXT, OfflineEpisode, episode_of_dial
 from elicit_gym.offline.licences import COMMERCIAL
 from elicit_gym.offline.schema import Dialogue
 from elicit_gym.offline.windows import Window, WindowRules, make_windows
+from elicit_gym.strict_json import json_text
 from elicit_gym.types import ChatHistory
 
 __all__ = ["OfflineDataset", "history_text", "qlearning_dataset", "sequence_dataset"]
@@ -24,7 +24,7 @@ __all__ = ["OfflineDataset", "history_text", "qlearning_dataset", "sequence_data
 
 def history_text(history: ChatHistory) -> str:
     """Write a history as JSON text, from which `json.loads` gets it back: ``[["user", "..."], ...]``."""
-    return json.dumps([[message.role, message.content] for message in history], ensure_ascii=False)
+    return json_text([[message.role, message.content] for message in history], ascii_only=False)
 
 
 class OfflineDataset(Sequence[OfflineEpisode]):

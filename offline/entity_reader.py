@@ -6,6 +6,7 @@ from pathlib import Path
 
 from elicit_gym.key_value import KeyValueStore
 from elicit_gym.offline.ner import BATCH, read_entities
+from elicit_gym.strict_json import typed
 
 __all__ = ["EntityReader"]
 
@@ -64,7 +65,9 @@ class EntityReader:
             pass
 
     def _key(self, text: str) -> str:
-        return sha256(f"{self.model}\x1f{self._version()}\x1f{text}".encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256(
+            f"{self.model}\x1f{self._version()}\x1fstripped\x1f{text}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
 
     def _version(self) -> str:
         from importlib.metadata import PackageNotFoundError, version
@@ -77,7 +80,13 @@ class EntityReader:
         return self._model_version
 
     def _look_up(self, keys: Sequence[str]) -> dict[str, frozenset[str]]:
-        return {key: frozenset(entities) for key, entities in self._store.get(keys).items()}
+        found: dict[str, frozenset[str]] = {}
+        for key, entities in self._store.get(keys).items():
+            try:
+                found[key] = frozenset(typed(list[str], entities, ""))
+            except TypeError as error:
+                raise self._store.unfit(key, f"a list of entities, got another value ({error})") from error
+        return found
 
     def _read(self, texts: dict[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
         if not texts:

@@ -1,18 +1,20 @@
 """Dialogues as episodes of offline reinforcement learning."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from elicit_gym.episode import EpisodeRecord, Transition
+from elicit_gym.errors import SettingError
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.dialogue_rewards import DialogueReward
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.returns import returns_to_go
-from elicit_gym.offline.schema import Dialogue
+from elicit_gym.offline.schema import Dialogue, DialogueRole
 from elicit_gym.types import ChatHistory, Message
 
-__all__ = ["OfflineEpisode", "episode_of_dialogue", "episode_of_record"]
+__all__ = ["OfflineEpisode", "checked_episode", "episode_of_dialogue", "episode_of_record"]
 
 CONTEXT = 5
 
@@ -39,7 +41,7 @@ class OfflineEpisode:
         id: the dialogue's id.
         messages: the merged messages, whose roles alternate; the respondent is ``user``, the elicitor ``assistant``.
             Shape (M,).
-        turn_ids: the id of each message's first raw turn, shape (M,).
+        turn_ids: the id of each message's first raw turn, or its place in the dialogue; shape (M,).
         rewards: the reward of each action, shape (T,).
         returns_to_go: the return-to-go of each action, shape (T,).
         terminated: whether it ended by itself; a recorded interview always does.
@@ -99,6 +101,44 @@ class OfflineEpisode:
             )
 
 
+def checked_episode(episode: OfflineEpisode) -> OfflineEpisode:
+    """Return an episode that was read from a file, if its parts fit together.
+
+    Raises:
+        ValueError: they do not, or a number is not finite; says which.
+    """
+    for name, found, wanted in (
+        ("turn_ids", len(episode.turn_ids), len(episode.messages)),
+        ("rewards", len(episode.rewards), len(episode)),
+        ("returns_to_go", len(episode.returns_to_go), len(episode)),
+    ):
+        if found != wanted:
+            raise ValueError(f"{name} of the episode {episode.id!r:.60}: expected {wanted}, got {found}")
+    for name, values in (("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go)):
+        for i, value in enumerate(values):
+            if not math.isfinite(value):
+                raise ValueError(
+                    f"{name}[{i}] of the episode {episode.id!r:.60}: expected a finite number, got {value}"
+                )
+    return episode
+
+
+def _worth(reward: DialogueReward, utterances: Sequence[tuple[DialogueRole, str]], dialogue_id: str) -> list[float]:
+    """Ask a reward, which may be a user's own, for its numbers, and see that they are numbers.
+
+    Raises:
+        SettingError: it gives another count of them, or one that is not finite.
+    """
+    worth = [float(value) for value in reward(utterances)]
+    doing = f"Rewarding the dialogue {dialogue_id!r:.60} by {reward.name!r}"
+    if len(worth) != len(utterances):
+        raise SettingError(f"{doing}: expected a number for each of {len(utterances)} turns, got {len(worth)}.")
+    for i, value in enumerate(worth):
+        if not math.isfinite(value):
+            raise SettingError(f"{doing}: expected finite numbers, got {value} for turn {i}. Correct the reward.")
+    return worth
+
+
 def episode_of_dialogue(
     dialogue: Dialogue, reward: DialogueReward, *, gamma: float = 0.9, published: bool = False
 ) -> OfflineEpisode:
@@ -108,29 +148,35 @@ def episode_of_dialogue(
         dialogue: the raw dialogue.
         reward: what replies are worth.
         gamma: the discount.
-        published: how rewards and returns are counted if neighbours of the same role are merged.
+        published: how the dialogue becomes an episode where neighbours of the same role are merged.
 
             False (default) follows the paper's definition on merged turns: the reward of an action is the worth of the
             whole merged reply, and returns are discounted from action to action.
 
-            True reproduces the published rows as they show it: a merged reply takes the reward and the return of its
-            *last raw* turn, and returns are discounted over the raw respondent turns. The two differ wherever a
-            respondent has two raw turns in a row.
+            True reproduces the released rows, whole: a merged reply takes the reward and the return of its *last raw*
+            turn, and returns are discounted over the raw respondent turns; merged utterances are joined by blank lines;
+            a turn is numbered by its place in the dialogue and not by its ``turn_id``; a last action that nobody
+            answers is left out.
 
     Returns:
         The episode; an action that nobody answers earns 0.
+
+    Raises:
+        SettingError: the reward gives something else than a finite number for each turn.
     """
-    merged = merge_turns(dialogue)
-    actions = [i for i, turn in enumerate(merged) if turn.role == "elicitor"]
+    merged = merge_turns(dialogue, published=published)
     if published:
-        raw_worth = reward([(turn.role, turn.utterance) for turn in dialogue.turns])
+        if merged and merged[-1].role == "elicitor":
+            merged.pop()
+        raw_worth = _worth(reward, [(turn.role, turn.utterance) for turn in dialogue.turns], dialogue.dialogue_id)
         answered = [i for i, turn in enumerate(dialogue.turns) if turn.role == "respondent"]
         raw_returns = dict(zip(answered, returns_to_go([raw_worth[i] for i in answered], gamma), strict=True))
-        replies = [merged[i + 1].raw[1] if i + 1 < len(merged) else None for i in actions]
-        rewards = [0.0 if last is None else raw_worth[last] for last in replies]
-        returns = [0.0 if last is None else raw_returns[last] for last in replies]
+        replies = [merged[i + 1].raw[1] for i, turn in enumerate(merged) if turn.role == "elicitor"]
+        rewards = [raw_worth[last] for last in replies]
+        returns = [raw_returns[last] for last in replies]
     else:
-        worth = reward([(turn.role, turn.text) for turn in merged])
+        actions = [i for i, turn in enumerate(merged) if turn.role == "elicitor"]
+        worth = _worth(reward, [(turn.role, turn.text) for turn in merged], dialogue.dialogue_id)
         rewards = [worth[i + 1] if i + 1 < len(merged) else 0.0 for i in actions]
         returns = returns_to_go(rewards, gamma)
     return OfflineEpisode(
@@ -139,7 +185,7 @@ def episode_of_dialogue(
         messages=tuple(
             Message(role="assistant" if turn.role == "elicitor" else "user", content=turn.text) for turn in merged
         ),
-        turn_ids=tuple(turn.turn_id for turn in merged),
+        turn_ids=tuple(turn.raw[0] if published else turn.turn_id for turn in merged),
         rewards=tuple(rewards),
         returns_to_go=tuple(returns),
         split=dialogue.split,

@@ -1,43 +1,53 @@
 """Exports to other formats and back, without loss: published rows, Hugging Face datasets, Minari."""
 
-import json
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
+from elicit_gym.files import replacing, writing
 from elicit_gym.json_files import read_records
 from elicit_gym.offline.dataset import OfflineDataset
-from elicit_gym.offline.episodes import OfflineEpisode
+from elicit_gym.offline.episodes import OfflineEpisode, checked_episode
 from elicit_gym.offline.windows import Window, window_from_row, window_to_row
-from elicit_gym.types import Message
+from elicit_gym.strict_json import json_text, parse_json, typed
+from elicit_gym.types import Message, Role
 
 __all__ = [
-    "from_huggingface", "from_minari", "read_published", "to_huggingface", "to_minari", "write_published",
-]  # fmt: skip
+    "check_minari_id",
+    "from_huggingface",
+    "from_minari",
+    "read_published",
+    "to_huggingface",
+    "to_minari",
+    "write_huggingface",
+    "write_published",
+]
 
 
-def write_published(windows: Iterable[Window], path: str | Path, *, experimental: bool = True) -> int:
-    """Write windows as the released JSON lines.
+def write_published(
+    windows: Iterable[Window], path: str | Path, *, experimental: bool = True, inputs: Iterable[Path] = ()
+) -> int:
+    """Write windows as the released JSON lines, in strict UTF-8.
 
     Args:
         windows: the windows to write.
         path: the file.
         experimental: whether to write score and return, which the fine-tuning rows do not have.
+        inputs: see `elicit_gym.files.check_output`.
 
     Returns:
         The number of windows.
+
+    Raises:
+        SettingError: a text holds half of a surrogate pair, which no reader of JSON lines takes; nothing is written.
     """
     count = 0
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+    with writing(Path(path), inputs=inputs) as file:
         for window in windows:
-            file.write(json.dumps(window_to_row(window, experimental=experimental), ensure_ascii=False) + "\n")
+            file.write(json_text(window_to_row(window, experimental=experimental), ascii_only=False) + "\n")
             count += 1
-    temporary.replace(target)
     return count
 
 
@@ -54,11 +64,11 @@ def read_published(path: str | Path) -> Iterator[Window]:
 def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
     # Texts are JSON with escapes: Arrow's strings and HDF5 accept valid UTF-8 only, which lone surrogates are not.
     return {
-        "id": json.dumps(episode.id),
+        "id": json_text(episode.id),
         "domain": episode.domain,
         "split": episode.split,
         "licence": episode.licence,
-        "messages": json.dumps([[m.role, m.content] for m in episode.messages]),
+        "messages": json_text([[m.role, m.content] for m in episode.messages]),
         "turn_ids": list(episode.turn_ids),
         "rewards": list(episode.rewards),
         "returns_to_go": list(episode.returns_to_go),
@@ -67,18 +77,21 @@ def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
     }
 
 
-def _episode_from_row(row: dict[str, Any]) -> OfflineEpisode:
-    return OfflineEpisode(
-        id=json.loads(row["id"]),
-        domain=row["domain"],
-        split=row["split"],
-        licence=row["licence"],
-        messages=tuple(Message(role=role, content=content) for role, content in json.loads(row["messages"])),
-        turn_ids=tuple(int(i) for i in row["turn_ids"]),
-        rewards=tuple(float(r) for r in row["rewards"]),
-        returns_to_go=tuple(float(r) for r in row["returns_to_go"]),
-        terminated=bool(row["terminated"]),
-        truncated=bool(row["truncated"]),
+def _episode_from_row(row: Mapping[str, Any]) -> OfflineEpisode:
+    messages = typed(list[tuple[str, ...]], parse_json(row["messages"]), "messages")
+    return checked_episode(
+        OfflineEpisode(
+            id=typed(str, parse_json(row["id"]), "id"),
+            domain=typed(str, row["domain"], "domain"),
+            split=typed(str | None, row["split"], "split"),
+            licence=typed(str, row["licence"], "licence"),
+            messages=tuple([Message(role=typed(Role, role, "role"), content=content) for role, content in messages]),
+            turn_ids=tuple([int(i) for i in row["turn_ids"]]),
+            rewards=tuple([float(r) for r in row["rewards"]]),
+            returns_to_go=tuple([float(r) for r in row["returns_to_go"]]),
+            terminated=bool(row["terminated"]),
+            truncated=bool(row["truncated"]),
+        )
     )
 
 
@@ -106,11 +119,36 @@ def from_huggingface(table: Any, name: str = "huggingface") -> OfflineDataset:
     """
     try:
         return OfflineDataset([_episode_from_row(row) for row in table], name)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise StorageError(
             f"Reading a Hugging Face dataset: expected the columns of an exported one, got {type(error).__name__}: "
             f"{error}."
         ) from error
+
+
+def write_huggingface(dataset: OfflineDataset, path: Path, *, inputs: Iterable[Path] = ()) -> int:
+    """Write episodes for Hugging Face datasets: as Parquet where the path ends in ``.parquet``, else as a folder.
+
+    Args:
+        dataset: the episodes.
+        path: the file, or a folder that is new, empty or such an export.
+        inputs: see `elicit_gym.files.check_output`.
+
+    Returns:
+        The number of episodes.
+
+    Raises:
+        SettingError: it cannot be written there.
+    """
+    if path.is_dir() and any(path.iterdir()) and not (path / "dataset_info.json").is_file():
+        raise SettingError(
+            f"Writing {path}: expected a new folder or an earlier export, got one with other files. Choose another."
+        )
+    in_folder = path.suffix != ".parquet"
+    table = to_huggingface(dataset)
+    with replacing(path, folder=in_folder, inputs=inputs) as beside:
+        table.save_to_disk(beside) if in_folder else table.to_parquet(beside)
+    return len(dataset)
 
 
 def _huggingface() -> Any:
@@ -129,6 +167,30 @@ def _minari() -> Any:
     return minari
 
 
+def check_minari_id(dataset_id: str) -> None:
+    """Check that a Minari dataset of this id can be made, before the work whose result it is to hold.
+
+    Raises:
+        MissingExtraError: the extra ``minari`` is not installed.
+        SettingError: it is no id of Minari's, or there is such a dataset already.
+    """
+    minari = _minari()
+    from minari.dataset.minari_dataset import parse_dataset_id
+
+    try:
+        parse_dataset_id(dataset_id)
+    except (ValueError, TypeError) as error:
+        raise SettingError(
+            "Exporting to Minari: expected an id such as 'yield/oral-history-v0' (a name of letters, digits, - and _, "
+            f"with a version; a namespace in front has two letters or more), got {dataset_id!r}. Choose another --out."
+        ) from error
+    if dataset_id in minari.list_local_datasets():
+        raise SettingError(
+            f"Exporting to Minari: expected a new id, got {dataset_id!r}, which is there already. Choose another name "
+            f"or version, or delete it (minari delete {dataset_id})."
+        )
+
+
 def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None = 5) -> Any:
     """Create a Minari dataset.
 
@@ -145,8 +207,9 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
         The `minari.MinariDataset`.
 
     Raises:
-        SettingError: there is nothing to export.
+        SettingError: there is nothing to export, or the id is none; see `check_minari_id`.
     """
+    check_minari_id(dataset_id)
     minari = _minari()
     import numpy as np
     from gymnasium import spaces
@@ -158,10 +221,10 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
     buffers = []
     longest = 1
     for number, episode in enumerate(playable):
-        observations = [json.dumps([[m.role, m.content] for m in o]) for o in episode.observations(context)]
-        actions = [json.dumps(action) for action in episode.actions]
+        observations = [json_text([[m.role, m.content] for m in o]) for o in episode.observations(context)]
+        actions = [json_text(action) for action in episode.actions]
         longest = max(longest, *map(len, observations), *map(len, actions))
-        whole = [json.dumps(_episode_row(episode))] + [""] * len(episode)
+        whole = [json_text(_episode_row(episode))] + [""] * len(episode)
         buffers.append(
             EpisodeBuffer(
                 id=number,
@@ -197,8 +260,8 @@ def from_minari(minari_dataset: Any, name: str = "minari") -> OfflineDataset:
     for episode in minari_dataset.iterate_episodes():
         try:
             whole = episode.infos["episode"][0]
-            episodes.append(_episode_from_row(json.loads(whole.decode("utf-8") if isinstance(whole, bytes) else whole)))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            episodes.append(_episode_from_row(parse_json(whole.decode("utf-8") if isinstance(whole, bytes) else whole)))
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise StorageError(
                 f"Reading a Minari dataset: expected one exported by elicit-gym, got {type(error).__name__}: {error}."
             ) from error

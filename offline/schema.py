@@ -90,6 +90,8 @@ def problems_of_dialogue(row: object) -> Iterator[str]:
         value = row.get(name, [])
         if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
             yield f"{name!r} must be a list of strings, got {_found(value)}. Fix it."
+    if not isinstance(row.get("split") or "", str):
+        yield f"'split' must be a string, got {_found(row['split'])}. Fix it."
     if not isinstance(row.get("metadata", {}), Mapping):
         yield f"'metadata' must be an object, got {_found(row['metadata'])}. Fix it."
     turns = row.get("turns")
@@ -106,8 +108,8 @@ def _problems_of_turn(i: int, turn: object, seen: set[int]) -> Iterator[str]:
         yield f"turn {i} must be an object, got {_found(turn)}. Fix it."
         return
     turn_id = turn.get("turn_id")
-    if not isinstance(turn_id, int) or isinstance(turn_id, bool):
-        yield f"turn {i}: 'turn_id' must be an integer, got {_found(turn_id)}. Fix it."
+    if type(turn_id) is not int or abs(turn_id) >= 2**63:
+        yield f"turn {i}: 'turn_id' must be an integer of 64 bits, got {_found(turn_id)}. Fix it."
     elif turn_id in seen:
         yield f"turn {i}: 'turn_id' must be unique, got {turn_id} again. Renumber the turns."
     else:

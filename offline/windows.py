@@ -1,6 +1,5 @@
 """Windows: the latest turns of a conversation, ending with the agent's, as training examples."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from elicit_gym.offline.episodes import OfflineEpisode
-from elicit_gym.types import Message
+from elicit_gym.strict_json import json_text, typed
+from elicit_gym.types import Message, Role
 
 __all__ = [
     "Window",
@@ -55,7 +55,8 @@ class Window:
     """One training example.
 
     Attributes:
-        block_id: ``<dialogue id>:<turn id of the window's first turn>``.
+        block_id: ``<dialogue id>:<turn id of the window's first turn>``; in datasets made as published, its place in
+            the dialogue instead of its id.
         messages: the system line, if any, the context, and the action, which is the last.
     """
 
@@ -159,7 +160,7 @@ class WindowSet:
         whole = sha256()
         for window in windows:
             row = [window.block_id, [[m.role, m.content] for m in window.messages], window.return_to_go]
-            whole.update(json.dumps(row).encode("ascii"))
+            whole.update(json_text(row).encode("ascii"))
         return cls(count=len(windows), sha256=whole.hexdigest())
 
     def identity(self) -> dict[str, str]:
@@ -179,13 +180,29 @@ def window_to_row(window: Window, *, experimental: bool = True) -> dict[str, Any
 
 
 def window_from_row(row: Mapping[str, Any]) -> Window:
-    """Invert `window_to_row`; a row without score and return has 0 for both, and the step is not known (-1)."""
+    """Invert `window_to_row`; a row without score and return has 0 for both, and the step is not known (-1).
+
+    Raises:
+        KeyError, TypeError: the row is none; a field of another type is named.
+    """
+    block_id = typed(str, row["block_id"], "block_id")
+    messages = typed(list, row["messages"], "messages")
+    if not messages:
+        raise TypeError("messages: expected at least one, got none")
     return Window(
-        block_id=row["block_id"],
-        domain=row["domain"],
-        messages=tuple(Message(role=m["role"], content=m["content"]) for m in row["messages"]),
-        reward=float(row.get("factual_novelty_score", 0)),
-        return_to_go=float(row.get("return_to_go", 0)),
-        episode_id=row["block_id"].rsplit(":", 1)[0],
+        block_id=block_id,
+        domain=typed(str, row["domain"], "domain"),
+        messages=tuple(
+            [
+                Message(
+                    role=typed(Role, message["role"], f"messages[{i}].role"),
+                    content=typed(str, message["content"], f"messages[{i}].content"),
+                )
+                for i, message in enumerate(messages)
+            ]
+        ),
+        reward=typed(float, row.get("factual_novelty_score", 0), "factual_novelty_score"),
+        return_to_go=typed(float, row.get("return_to_go", 0), "return_to_go"),
+        episode_id=block_id.rsplit(":", 1)[0],
         step=-1,
     )

@@ -36,7 +36,7 @@ Answer = Callable[[list[dict[str, str]]], str]
 def default_answer(messages: list[dict[str, str]]) -> str:
     """Answer as whichever seat is asked, by the words of the prompt."""
     text = messages[-1]["content"]
-    if "Criterion:" in text:
+    if " CRITERION\n" in text:
         return "Reasoning: fine.\nResult: " + ("Yes" if len(text) % 5 == 0 else "No")
     if messages[0]["role"] == "system" and "guessing game" in messages[0]["content"]:
         return "It is not so easy for me."
@@ -53,6 +53,7 @@ class FaultServer:
         seed: of the draws.
         latency: seconds before a sound answer.
         hang: seconds that a hanging request hangs.
+        cuts: whether an answer is cut off after as many words as the request allows tokens.
         tokens: what a request has taken and its answer has made.
     """
 
@@ -65,6 +66,7 @@ class FaultServer:
         seed: int = 0,
         latency: float = 0.0,
         hang: float = 30.0,
+        cuts: bool = False,
         tokens: Callable[[list[dict[str, str]], str], tuple[int, int]] = lambda messages, text: (10, 5),
     ) -> None:
         self.answer = answer
@@ -72,6 +74,7 @@ class FaultServer:
         self.faults = tuple(faults)
         self.latency = latency
         self.hang = hang
+        self.cuts = cuts
         self.tokens = tokens
         self.tokens_spent = 0
         self.seen: Counter[str] = Counter()
@@ -129,7 +132,10 @@ class FaultServer:
                 return await self._misbehave(fault, request, body)
             if self.latency:
                 await asyncio.sleep(self.latency)
-            return web.json_response(self._complete(body))
+            answer = self._complete(body)
+            if self.cuts:
+                cut_off(answer, int(body.get("max_tokens") or 1_000_000))
+            return web.json_response(answer)
         finally:
             self._at_once -= 1
 
@@ -209,3 +215,11 @@ def completion(model: str, content: str | None) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
+
+
+def cut_off(answer: dict[str, Any], room: int) -> None:
+    """Cut an answer off after so many words, and say so."""
+    choice = answer["choices"][0]
+    kept = choice["message"]["content"].split(" ")
+    if len(kept) > room:
+        choice["message"]["content"], choice["finish_reason"] = " ".join(kept[:room]), "length"

@@ -31,15 +31,15 @@ from elicit_gym.offline.load_corpus import SAMPLE, load_corpus
 from elicit_gym.rollout.collect import collect_episodes
 from elicit_gym.rollout.published_chats import load_published_chats
 from elicit_gym.rollout.storage import RunStore, load_run
-from elicit_gym.scenarios.generate import read_personas
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios
+from elicit_gym.scenarios.personas import read_personas
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=())),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,

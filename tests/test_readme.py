@@ -95,16 +95,23 @@ def test_numbers_are_read_from_the_results() -> None:
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
     coverage = results["interval_coverage"]
     scored = evaluation["perplexity"]
+    blind, derived = (results["judge_agreement"][judge] for judge in ("scripted", "scripted_derived"))
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
         f"{throughput['steps_per_second']:,}",
+        f"agrees with blind labels at a kappa of {derived['kappa']:.2f} on the bundled",
+        f"against blind labels ({blind['pairs']:,} pairs), Cohen's kappa | {blind['kappa']:.2f} |",
         f"{by_length['turns_5_to_55']:.0f} / {by_length['turns_900_to_1000']:.0f}",
         " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),
         f"{offline['ner']['ours_2_processes_tokens_per_second']:,}, {offline['ner']['ours_2_processes_of_plain']}×",
         f"{offline['open']['seconds']} s, {offline['open']['mib_peak']:.0f} MiB; {offline['json_load']['seconds']} s",
         *(f"| {row['segments']:,} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        *(f"| {row['tokens_a_segment']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
         *(f"| {row['reward_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        *(f"| {row['return_to_go_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        "{tokens_a_segment:.1f}, {reward_mean:.1f} and {return_to_go_mean:.1f}".format(**windows["over_windows"]),
+        f"{results['yield_sample']['corpus']['total']['tokens_a_turn']:.1f} tokens per turn",
         f"{training['awr_of_trl_sft']}× / {training['awr_of_plain']}×; {training['awr_peak_of_plain']}",
         f"{scored['ours_of_package_as_shipped']}× / {scored['ours_of_package_loop']}×; "
         f"{evaluation['progression']['ours_of_package']}×",

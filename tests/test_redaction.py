@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from elicit_gym.redaction import dump_json, redact, redact_message, remember_secret, without_secrets
+from elicit_gym.redaction import redact, redact_message, remember_secret, without_secrets
 from elicit_gym.scenarios.load import BUNDLED
+from elicit_gym.strict_json import json_text
 from tests.fault_server import FaultServer, default_answer
 
 ENV = "elicit_gym/InfoQuestLLM-v0"
@@ -105,7 +106,7 @@ def test_the_search_finds_a_leak() -> None:
 def test_a_number_stays_a_number_and_short_words_stay() -> None:
     remember_secret("90817263")
     remember_secret("abc")
-    assert dump_json({"tokens": 90817263, "key": "it is 90817263", "word": "abc"}) == (
+    assert json_text({"tokens": 90817263, "key": "it is 90817263", "word": "abc"}) == (
         '{"tokens": 90817263, "key": "it is [key]", "word": "abc"}'
     )
 

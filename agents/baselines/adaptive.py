@@ -1,7 +1,9 @@
 """A scripted interviewer who listens."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
 
 from elicit_gym.agents.baselines.rules import ADVICE, FOLLOW_UPS, PROBLEM, REQUEST, SUBJECTS, TOPICS, Rule
 from elicit_gym.types import ChatHistory
@@ -10,6 +12,9 @@ __all__ = ["Adaptive"]
 
 GENERAL_FIRST = 4
 """So many general questions are asked before those that the subject suggests."""
+
+RuleKind = Literal["advice", "follow-ups", "subjects"]
+_RULES: Mapping[RuleKind, Sequence[Rule]] = {"advice": ADVICE, "follow-ups": FOLLOW_UPS, "subjects": SUBJECTS}
 
 LAST_QUESTION = "Is there anything else that I should know?"
 
@@ -43,7 +48,7 @@ class Adaptive:
         said = [message.content for message in history if message.role == "assistant"]
         question = _question(heard, said)
         knows_enough = _was_said(PROBLEM.question, said)
-        advice = next(_matching(ADVICE, heard[1:], said), None) if knows_enough else None
+        advice = next(_matching("advice", heard[1:], said), None) if knows_enough else None
         return f"{advice} {question}" if advice else question
 
 
@@ -55,10 +60,10 @@ def _question(heard: Sequence[str], said: Sequence[str]) -> str:
             return asked.again
     if not _was_said(PROBLEM.question, said):
         return PROBLEM.question
-    follow_up = next(_matching(FOLLOW_UPS, heard[-1:], said), None)
+    follow_up = next(_matching("follow-ups", heard[-1:], said), None)
     if follow_up and not _REPEATS.search(heard[-1]):
         return follow_up
-    subject = next(_matching(SUBJECTS, heard, said), None)
+    subject = next(_matching("subjects", heard, said), None)
     unasked = next(_open_topics(heard, said), None)
     # The matters that count with most people come before what only the subject suggests.
     first = sum(_was_said(topic.question, said) for topic in TOPICS) < GENERAL_FIRST or len(heard) % 2
@@ -67,21 +72,32 @@ def _question(heard: Sequence[str], said: Sequence[str]) -> str:
 
 
 def _open_topics(heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
-    everything = "\n".join(heard)
+    told: set[str] = set().union(*map(_told, dict.fromkeys(heard)))
     for topic in TOPICS:
-        if not _was_said(topic.question, said) and not (topic.told and topic.told.search(everything)):
+        if topic.question not in told and not _was_said(topic.question, said):
             yield topic.question
 
 
-def _matching(rules: Sequence[Rule], heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
+def _matching(kind: RuleKind, heard: Sequence[str], said: Sequence[str]) -> Iterator[str]:
     """Yield what the rules have to say to these messages, the latest first, as far as it has not been said."""
-    for message in reversed(heard):
-        for rule in rules:
-            found = rule.heard.search(message)
-            if found:
-                text = rule.say.format(found[1] if found.re.groups else "")
-                if not _was_said(text, said):
-                    yield text
+    texts = (text for message in dict.fromkeys(reversed(heard)) for text in _answers(kind, message))
+    for text in dict.fromkeys(texts):
+        if not _was_said(text, said):
+            yield text
+
+
+# A message is read once and not again in every turn after it, which in a long conversation would be all that is done.
+@lru_cache(maxsize=16_384)
+def _answers(kind: RuleKind, message: str) -> tuple[str, ...]:
+    """Return all that the rules of a kind have to say to a message, in their order."""
+    found = ((rule, rule.heard.search(message)) for rule in _RULES[kind])
+    return tuple(rule.say.format(match[1] if match.re.groups else "") for rule, match in found if match)
+
+
+@lru_cache(maxsize=16_384)
+def _told(message: str) -> frozenset[str]:
+    """Return the questions of the topics that a message tells unasked."""
+    return frozenset(topic.question for topic in TOPICS if topic.told and topic.told.search(message))
 
 
 def _was_said(text: str, said: Sequence[str]) -> bool:

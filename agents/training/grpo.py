@@ -26,6 +26,7 @@ from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.storage import RunStore
 from elicit_gym.rollout.units import make_env, sample_environment
 from elicit_gym.seeding import unit_seed
+from elicit_gym.strict_json import without_bad_numbers
 from elicit_gym.types import Description
 
 __all__ = ["train_grpo"]
@@ -94,7 +95,7 @@ def train_grpo(
         trainer.train()
     finally:
         player.close()
-    log = {"steps": trainer.state.log_history}
+    log = {"steps": without_bad_numbers(trainer.state.log_history)}
     if trainer.is_world_process_zero():
         saved = {"method": "grpo", "settings": asdict(settings), "base_model": base_name(model), "env_id": env_id}
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)

@@ -10,14 +10,23 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.cli.config_file import ConfigOption, given_options
-from elicit_gym.cli.seat_options import CallOptions, SeatOptions, models, seat_kwargs, takes_calls, takes_seats
+from elicit_gym.cli.seat_options import (
+    CallOptions,
+    SeatOptions,
+    models,
+    seat_kwargs,
+    takes_calls,
+    takes_seats,
+    without_judge_replies,
+)
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.prices import parse_prices
+from elicit_gym.reporting.terminal import echo
+from elicit_gym.rollout.collect import DEFAULT_ENV
 
 if TYPE_CHECKING:
     from elicit_gym.evaluation.comparison import Comparison
     from elicit_gym.policy import Policy
-from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["compare_command", "noise_floor_command", "rejudge_command", "report_command"]
 
@@ -76,6 +85,7 @@ def compare_command(
     manner: m.MannerOption = None,
     judge: m.JudgeOption = None,
     judge_mode: m.JudgeModeOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     prompts: m.PromptsOption = None,
     backend: c.BackendOption = "local",
     address: c.AddressOption = None,
@@ -98,6 +108,8 @@ def compare_command(
         env, seats, scenarios=scenarios, split=split, max_turns=max_turns, user=user, judge=judge,
         judge_mode=judge_mode, prompts=prompts,
     )  # fmt: skip
+    if not judge_replies:
+        kwargs = without_judge_replies(kwargs, env)
     loaded = _policies(policies or (), seats["policy"], system_prompt, prompts)
     if dry_run:
         _estimate(loaded, env, _in_manner(kwargs, manner[0] if manner else None), repeats, calls)
@@ -150,24 +162,22 @@ def _show(by_manner: Mapping[str | None, "Comparison"], folder: Path) -> None:
     from elicit_gym.evaluation.manners import print_manners, write_manners
     from elicit_gym.evaluation.tables import print_comparison, print_usage
 
+    named = {str(name): comparison for name, comparison in by_manner.items()}
+    page = write_manners(folder, named) if len(named) > 1 else folder / "report.html"
     for name, comparison in by_manner.items():
         if len(by_manner) > 1:
-            typer.echo(f"\nWith a user who is {name}:")
+            echo(f"\nWith a user who is {name}:")
         print_comparison(comparison)
         print_usage(comparison.usage)
         if comparison.manifest.stopped:
             again = f"Raise it and go on with: --resume --out {folder}"
-            typer.echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
-    named = {str(name): comparison for name, comparison in by_manner.items()}
+            echo(f"Stopped early: {comparison.manifest.stopped} {again}", err=True)
     if len(named) > 1:
         print_manners(named)
-        page = write_manners(folder, named)
-    else:
-        page = folder / "report.html"
-    typer.echo(f"\nReport: {page}")
+    echo(f"\nReport: {page}")
     problems = [line for comparison in by_manner.values() for line in comparison.without_a_result()]
     for line in problems:
-        typer.echo(line, err=True)
+        echo(line, err=True)
     if problems:
         raise typer.Exit(1)
 
@@ -191,19 +201,19 @@ def _estimate(
         prices=prices,
     )
     if not rows:
-        typer.echo("No seat holds a model: the run calls nothing and costs nothing.")
+        echo("No seat holds a model: the run calls nothing and costs nothing.")
         return
     print_usage(rows, title="Estimate for full-length episodes in which nothing is ever satisfied")
     try:
         check_prices(budget, prices, policies, user_simulator=sample.user_simulator, judge=sample.judge)
     except SettingError as error:
-        typer.echo(f"The run would not start. {error}", err=True)
+        echo(f"The run would not start. {error}", err=True)
         raise typer.Exit(2) from None
     short = budget.shortfall(
         sum(row.input_tokens + row.output_tokens for row in rows), sum(row.cost_usd or 0.0 for row in rows)
     )
     if short:
-        typer.echo(short, err=True)
+        echo(short, err=True)
 
 
 def report_command(
@@ -220,12 +230,12 @@ def report_command(
     print_comparison(comparison)
     print_usage(comparison.usage)
     if not comparison.scenarios:
-        typer.echo(
+        echo(
             "Without checklists: the scenarios that the run was made with are not at hand. Name their source with "
             "--scenarios.",
             err=True,
         )
-    typer.echo(f"\nReport: {path}")
+    echo(f"\nReport: {path}")
 
 
 @takes_seats("judge")
@@ -236,6 +246,7 @@ def rejudge_command(
     scenarios: Annotated[str | None, o.SCENARIOS] = None,
     out: Annotated[Path | None, o.out_option("Without it, the new report is not written.")] = None,
     judge_mode: m.JudgeModeOption = None,
+    judge_replies: m.JudgeRepliesOption = True,
     prompts: m.PromptsOption = None,
     concurrency: o.ConcurrencyOption = 16,
     *,
@@ -252,16 +263,19 @@ def rejudge_command(
     loaded = load_any_run(run, scenarios)
     reward = loaded.reward()
     seat = seat_kwargs("judge", judge, seats["judge"], env=None, prompts=prompts, mode=judge_mode)
+    if not judge_replies:
+        seat = without_judge_replies({**seat, "judge": judge}, None)
     second = JUDGES.make(judge, seat.get("judge_kwargs"))
     with o.stoppable("Nothing was saved."), models(concurrency, calls):
         check_parts(second)
         result = rejudge(loaded.records, loaded.scenarios, second, reward=reward, max_turns=loaded.max_turns)
+    again = loaded.with_records(result.records) if out is not None else None
+    report = again.save(out) if again is not None and out is not None else None
     print_rejudged(result)
     print_usage(result.usage, title="Spent by the second judge")
-    if out is not None:
-        again = loaded.with_records(result.records)
+    if again is not None:
         print_comparison(again)
-        typer.echo(f"\nReport: {again.save(out)}")
+        echo(f"\nReport: {report}")
     if result.stopped or not any(record.failure is None for record in result.records):
         raise typer.Exit(1)
 
@@ -307,6 +321,6 @@ def noise_floor_command(
     print_noise_floor(floor)
     print_usage(floor.usage)
     for line in floor.problems:
-        typer.echo(line, err=True)
+        echo(line, err=True)
     if not floor.num_units:
         raise typer.Exit(1)

@@ -18,6 +18,7 @@ __all__ = [
     "CacheOption",
     "JudgeModeOption",
     "JudgeOption",
+    "JudgeRepliesOption",
     "MannerOption",
     "MaxNewTokensOption",
     "PriceOption",
@@ -90,6 +91,14 @@ JudgeModeOption = Annotated[
         "--judge-mode",
         help="Let the judge's model answer one item per call, as in the paper, or the whole checklist in one.",
         rich_help_panel="The judge's model",
+    ),
+]
+JudgeRepliesOption = Annotated[
+    bool,
+    typer.Option(
+        "--judge-replies/--no-judge-replies",
+        help="Keep what a judging model wrote in the run and show it in the report.",
+        rich_help_panel=_MODELS,
     ),
 ]
 PromptsOption = Annotated[

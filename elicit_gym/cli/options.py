@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from elicit_gym.folder_lock import locked_folder
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
 
 __all__ = [
@@ -16,12 +18,14 @@ __all__ = [
     "SPLIT",
     "ConcurrencyOption",
     "EnvOption",
+    "JsonOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
     "SeedOption",
     "SplitOption",
     "TurnsOption",
+    "alone_in",
     "env_kwargs",
     "next_folder",
     "out_option",
@@ -58,6 +62,7 @@ TurnsOption = Annotated[
         help="Let the agent send at most this many messages per episode; the environment's own number by default.",
     ),
 ]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
 
@@ -67,16 +72,32 @@ def out_option(more: str) -> Any:
 
 
 @contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Let nothing else write to a folder while a command works in it; None stands for none.
+
+    Of the processes of one training, which share the folder, the first holds it for all.
+
+    Raises:
+        SettingError: another run is using it.
+    """
+    if folder is None or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked_folder(folder):
+        yield
+
+
+@contextmanager
 def stoppable(advice: str) -> Iterator[None]:
     """Let Ctrl-C end a long command with a sentence and status 130; a second one ends it at once."""
     try:
         yield
     except Killed:
-        typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
+        echo(f"\nelicit-gym: killed. {advice}", err=True)
         sys.stderr.flush()
         os._exit(130)  # Python would wait for the threads that still run
     except KeyboardInterrupt:
-        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
+        echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -91,9 +112,9 @@ def env_kwargs(scenarios: str | None, split: str | None, max_turns: int | None) 
 def report_problems(problems: Sequence[str]) -> None:
     """Print what is wrong with a file and exit with status 1; do nothing if nothing is wrong."""
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
+        echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
         raise typer.Exit(1)
 
 

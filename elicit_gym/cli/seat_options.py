@@ -16,10 +16,19 @@ from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import CacheMode, ResponseCache
 from elicit_gym.llm.prices import parse_prices
 from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registry import REGISTRIES
+from elicit_gym.registry import JUDGES, REGISTRIES
 from elicit_gym.rollout.units import environment_defaults
 
-__all__ = ["CallOptions", "SeatName", "SeatOptions", "models", "seat_kwargs", "takes_calls", "takes_seats"]
+__all__ = [
+    "CallOptions",
+    "SeatName",
+    "SeatOptions",
+    "models",
+    "seat_kwargs",
+    "takes_calls",
+    "takes_seats",
+    "without_judge_replies",
+]
 
 SeatName = Literal["policy", "user", "judge"]
 _SEATS: dict[SeatName, str] = {"policy": "policy", "user": "user simulator", "judge": "judge"}
@@ -211,6 +220,21 @@ def seat_kwargs(
     if given or (before and who != own.get(seat)):  # the arguments of one part are not those of another
         made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **given}
     return made
+
+
+def without_judge_replies(kwargs: Mapping[str, Any], env: str | None) -> dict[str, Any]:
+    """Return the arguments of an environment whose judge does not hand its raw replies on.
+
+    Args:
+        kwargs: the arguments so far.
+        env: its id; None where there is no environment.
+    """
+    own = environment_defaults(env) if env is not None else {}
+    who = kwargs.get("judge", own.get("judge"))
+    if not isinstance(who, str) or "keep_replies" not in inspect.signature(JUDGES.factory(who)).parameters:
+        return dict(kwargs)  # such a judge writes nothing
+    before = kwargs.get("judge_kwargs", own.get("judge_kwargs") if who == own.get("judge") else None) or {}
+    return {**kwargs, "judge_kwargs": {**before, "keep_replies": False}}
 
 
 @contextmanager

@@ -96,6 +96,10 @@ class Conversation:
             seed=self.seed,
         )
 
+    def newly_satisfied_by(self, verdicts: tuple[Verdict, ...]) -> tuple[int, ...]:
+        """Return the indexes of the items that these verdicts satisfy; changes nothing."""
+        return self._judged(verdicts)[1]
+
     def advance(
         self, action: str, verdicts: tuple[Verdict, ...], turn: UserTurn | None, reply: UserReply | None
     ) -> None:

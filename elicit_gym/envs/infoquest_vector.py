@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from elicit_gym.envs.arguments import as_seed, json_spec, whole_number
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.stepping import StepResult, step_conversations
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import step_conversations
 from elicit_gym.errors import SettingError
 from elicit_gym.types import ChatHistory
 

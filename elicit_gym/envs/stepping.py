@@ -5,27 +5,28 @@ messages are judged, in one batch where the judge can; the users reply, likewise
 reward and info are made of what changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, SupportsFloat, TypedDict, cast, overload
+from typing import Any, Literal, overload
 
+import numpy as np
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from elicit_gym.envs.conversation import Conversation
-from elicit_gym.errors import EpisodeFailure, JudgeFailure, boundary
-from elicit_gym.judges.base import JUDGING, Judge, judge_all
-from elicit_gym.rewards import Reward, RewardStep
-from elicit_gym.types import ChatHistory, JudgeRequest, Usage, UserReply, UserTurn, Verdict
+from elicit_gym.envs.step_result import StepInfo, StepResult
+from elicit_gym.errors import EpisodeFailure, JudgeFailure, RewardFailure, boundary
+from elicit_gym.judges.base import JUDGING, Judge, judge_all, judge_replies
+from elicit_gym.rewards import REWARDING, Reward, RewardStep, finite_reward
+from elicit_gym.types import JudgeReply, JudgeRequest, Usage, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import REPLYING, UserSimulator, checked_reply, reply_all
 
 __all__ = [
     "JudgedAction",
     "Parts",
-    "StepInfo",
-    "StepResult",
     "check_action",
     "judge_actions",
     "make_step",
+    "reward_of",
     "step_conversation",
     "step_conversations",
     "step_info",
@@ -39,73 +40,6 @@ class Parts:
     user_simulator: UserSimulator
     judge: Judge
     reward: Reward
-
-
-class StepInfo(TypedDict):
-    """Gymnasium's info: a new dictionary of scalars and tuples at every step, never to be shown to a policy.
-
-    Attributes:
-        scenario_id: of the conversation.
-        turn: 1 for the first step; 0 after the reset.
-        checklist: one flag for each item.
-        newly_satisfied: indexes of the items that this step satisfied.
-        stuck: two turns in a row without progress.
-        left: the user has left.
-        unscored: indexes of the items that the judge could not score.
-        flags: what judge and user simulator had to repair.
-        usage: what they spent.
-    """
-
-    scenario_id: str
-    turn: int
-    checklist: tuple[bool, ...]
-    newly_satisfied: tuple[int, ...]
-    stuck: bool
-    left: bool
-    unscored: tuple[int, ...]
-    flags: tuple[str, ...]
-    usage: tuple[Usage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What one step did.
-
-    Attributes:
-        history: after it.
-        reward: of it.
-        terminated: every item is satisfied, or the user has left.
-        truncated: the last turn was made, and neither is the case.
-        info: the rest.
-    """
-
-    history: ChatHistory
-    reward: float
-    terminated: bool
-    truncated: bool
-    info: StepInfo
-
-    @classmethod
-    def from_gym(
-        cls, history: ChatHistory, reward: SupportsFloat, terminated: bool, truncated: bool, info: Mapping[str, Any]
-    ) -> "StepResult":
-        """Return what `gymnasium.Env.step` returned, whatever wrappers have put into it, as a result."""
-        return cls(history, float(reward), bool(terminated), bool(truncated), cast(StepInfo, info))
-
-    def to_gym(self) -> tuple[ChatHistory, float, bool, bool, dict[str, Any]]:
-        """Return it as `gymnasium.Env.step` does."""
-        return self.history, self.reward, self.terminated, self.truncated, cast(dict[str, Any], self.info)
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode has ended."""
-        return self.terminated or self.truncated
-
-    @property
-    def reply(self) -> str | None:
-        """What the user said; None where nobody was asked."""
-        last = self.history[-1]
-        return last.content if last.role == "user" else None
 
 
 @dataclass(slots=True)
@@ -150,17 +84,17 @@ def step_conversation(parts: Parts, conversation: Conversation, action: str) -> 
     Raises:
         InvalidAction: the action is not an utterance. Nothing has changed, here and below.
         ResetNeeded: the conversation has ended.
-        EpisodeFailure: judge or user failed; attributed.
+        EpisodeFailure: judge, user or reward failed; attributed.
     """
     request = _request(conversation, check_action(action))
     with boundary("judge", JUDGING):
         verdicts = parts.judge.judge(request)
     judged = _judged(parts.judge, conversation, action, verdicts)
     if judged.turn is None:
-        return make_step(parts.reward, judged, None)
+        return make_step(judged, None, reward_of(parts.reward, judged, None))
     with boundary("user_simulator", REPLYING):
-        reply = parts.user_simulator.reply(judged.turn)
-    return make_step(parts.reward, judged, checked_reply(parts.user_simulator, reply))
+        reply = checked_reply(parts.user_simulator, parts.user_simulator.reply(judged.turn))
+    return make_step(judged, reply, reward_of(parts.reward, judged, reply))
 
 
 @overload
@@ -180,7 +114,7 @@ def step_conversations(
 ) -> list[Any]:
     """Make the step of `step_conversation` in many: all messages judged in one batch, all users replying in one.
 
-    A conversation whose judge or user fails is left as it was, and costs the others nothing.
+    A conversation whose judge, user or reward fails is left as it was, and costs the others nothing.
 
     Args:
         parts: who judges, replies and rewards.
@@ -206,18 +140,22 @@ def step_conversations(
     replies = reply_all(parts.user_simulator, turns)
     if atomic:
         _raise_first(replies)
-    results: list[StepResult | EpisodeFailure] = []
     heard = iter(replies)
+    steps: list[tuple[JudgedAction, UserReply | None, float] | EpisodeFailure] = []
     for action in judged:
         if isinstance(action, EpisodeFailure):
-            results.append(action)
+            steps.append(action)
             continue
         reply = None if action.turn is None else next(heard)
-        if isinstance(reply, EpisodeFailure):
-            results.append(reply)
-        else:
-            results.append(make_step(parts.reward, action, reply))
-    return results
+        try:
+            steps.append(
+                reply if isinstance(reply, EpisodeFailure) else (action, reply, reward_of(parts.reward, action, reply))
+            )
+        except RewardFailure as failure:
+            steps.append(failure)
+    if atomic:
+        _raise_first(steps)
+    return [step if isinstance(step, EpisodeFailure) else make_step(*step) for step in steps]
 
 
 def judge_actions(
@@ -253,14 +191,18 @@ def _request(conversation: Conversation, action: str) -> JudgeRequest:
 
 def _judged(judge: Judge, conversation: Conversation, action: str, verdicts: tuple[Verdict, ...]) -> JudgedAction:
     try:
-        if isinstance(verdicts, tuple):
+        if isinstance(verdicts, tuple) and all(_is_answer(verdict.satisfied) for verdict in verdicts):
             return JudgedAction(conversation, action, verdicts, conversation.user_turn(action, verdicts))
     except (AttributeError, ValueError):
         pass  # not verdicts, or not as many as there are pending items
     raise JudgeFailure(
-        f"{JUDGING}: expected a tuple of {len(conversation.pending)} verdicts, got {verdicts!r:.200} (judge "
-        f"{judge.name!r}). Return one for each pending item."
+        f"{JUDGING}: expected a tuple of {len(conversation.pending)} verdicts, each True, False or None, got "
+        f"{verdicts!r:.200} (judge {judge.name!r}). Return one for each pending item."
     )
+
+
+def _is_answer(value: Any) -> bool:
+    return value is True or value is False or value is None or isinstance(value, np.bool_)
 
 
 def _raise_first(answers: Sequence[object]) -> None:
@@ -269,33 +211,51 @@ def _raise_first(answers: Sequence[object]) -> None:
             raise answer
 
 
-def make_step(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> StepResult:
+def reward_of(reward: Reward, judged: JudgedAction, reply: UserReply | None) -> float:
+    """Return what a step is worth, before it is made.
+
+    Raises:
+        RewardFailure: the reward raised, or it is not a finite number.
+    """
+    conversation, turn = judged.conversation, judged.turn
+    newly = conversation.newly_satisfied_by(judged.verdicts) if turn is None else turn.newly_satisfied
+    step = RewardStep(
+        num_newly_satisfied=len(newly),
+        num_satisfied=len(conversation.satisfied) - len(conversation.pending) + len(newly),
+        turn=conversation.turn + 1,
+        last=reply is None or reply.leaves,
+    )
+    with boundary("reward", REWARDING):
+        value = reward(step)
+    return finite_reward(value)
+
+
+def make_step(judged: JudgedAction, reply: UserReply | None, reward: float) -> StepResult:
     """Change a conversation's state by a step whose verdicts and reply are there, and account for it.
 
     Args:
-        reward: what the step is worth.
         judged: what was said and how it was judged; nothing may have happened in the conversation since.
         reply: the user's; None ends the episode, see `Conversation.advance`.
+        reward: what the step is worth; see `reward_of`.
     """
     conversation = judged.conversation
+    written = judge_replies(conversation.pending, judged.verdicts)
     conversation.advance(judged.action, judged.verdicts, judged.turn, reply)
-    num_items = len(conversation.satisfied)
-    step = RewardStep(
-        num_newly_satisfied=len(conversation.newly_satisfied),
-        num_satisfied=num_items - len(conversation.pending),
-        turn=conversation.turn,
-        last=conversation.done,
-    )
     return StepResult(
         conversation.history,
-        float(reward(step)),
+        reward,
         conversation.terminated,
         conversation.truncated,
-        step_info(conversation, judged.verdicts, reply),
+        step_info(conversation, judged.verdicts, reply, written),
     )
 
 
-def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None) -> StepInfo:
+def step_info(
+    conversation: Conversation,
+    verdicts: Sequence[Verdict] = (),
+    reply: UserReply | None = None,
+    written: tuple[JudgeReply, ...] = (),
+) -> StepInfo:
     """Return the info of the step just made, or of the reset."""
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -314,4 +274,5 @@ def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), repl
         "unscored": conversation.unscored,
         "flags": flags,
         "usage": usage,
+        "judged": written,
     }

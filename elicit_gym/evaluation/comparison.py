@@ -66,7 +66,6 @@ class Comparison:
             The path of the report.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "summary.json", self.to_row())
         return write_report(
             folder,

@@ -9,9 +9,10 @@ from gymnasium.utils.seeding import np_random
 
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import draw_episode
-from elicit_gym.envs.stepping import JudgedAction, StepResult, judge_actions, make_step
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import JudgedAction, judge_actions, make_step, reward_of
 from elicit_gym.episode import EpisodeRecord, Failure, Turn
-from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError, SettingError
+from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError, RewardFailure, SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import UNIT, by_policy
 from elicit_gym.judges.base import Judge, check_scenarios
@@ -243,7 +244,11 @@ def _replay_all(replays: Sequence[_Replay], judge: Judge, reward: Reward) -> Non
                 replay.fail(judged)
             else:
                 replay.compare(judged)
-                replay.take(make_step(reward, judged, None if judged.turn is None else replay.reply()))
+                reply = None if judged.turn is None else replay.reply()
+                try:
+                    replay.take(make_step(judged, reply, reward_of(reward, judged, reply)))
+                except RewardFailure as failure:
+                    replay.fail(failure)
 
 
 def _summarise(replays: Sequence[_Replay]) -> Rejudged:

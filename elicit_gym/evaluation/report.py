@@ -1,6 +1,5 @@
 """The report of a comparison: tables, figures, and every conversation beside its checklist, in one HTML file."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from elicit_gym.reporting.page import data_uri, pack, write_page
 from elicit_gym.reporting.style import colour
 from elicit_gym.rollout.manifest import RunManifest
 from elicit_gym.rollout.usage import UsageRow
+from elicit_gym.strict_json import json_text
 from elicit_gym.types import Scenario
 
 __all__ = ["write_report"]
@@ -52,7 +52,7 @@ def write_report(
     figures = draw_figures(policies, pairs, folder / "figures")
     values = {
         "manifest": manifest,
-        "manifest_text": json.dumps(manifest.to_json(), indent=2),
+        "manifest_text": json_text(manifest.to_json(), indent=2),
         "policies": policies,
         "colours": [colour(i) for i in range(len(policies))],
         "columns": _COLUMNS,
@@ -64,7 +64,7 @@ def write_report(
         "num_episodes": len(records),
         "num_scenarios": len({record.scenario_id for record in records}),
         "num_openings": len({record.episode.opening_message for record in records}),
-        "packed": pack(_conversations(records, scenarios)),
+        "packed": pack(_conversations(records, scenarios), "in episodes.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.evaluation", "report.html.j2", values)
 
@@ -94,7 +94,14 @@ def _conversations(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenari
                 "left": record.episode.left,
                 "f": f"{record.failure.source}: {record.failure.message}" if record.failure else None,
                 "t": [
-                    [turn.action, turn.reply, list(turn.newly_satisfied), list(turn.unscored)]
+                    [
+                        turn.action,
+                        turn.reply,
+                        list(turn.newly_satisfied),
+                        list(turn.unscored),
+                        list(turn.flags),
+                        [[j.item, j.satisfied, list(j.replies), j.reason] for j in turn.judged],
+                    ]
                     for turn in record.episode.turns
                 ],
             }

@@ -1,7 +1,6 @@
 """Tables for the terminal."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -18,7 +17,6 @@ __all__ = [
     "print_comparison",
     "print_noise_floor",
     "print_rejudged",
-    "print_scenario_stats",
     "print_usage",
 ]
 
@@ -178,16 +176,3 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     if floor.mean_return.low is not None:
         text += " This interval comes from the choice of scenarios, and only more scenarios make it narrower."
     print_text(text, console)
-
-
-def print_scenario_stats(stats: Mapping[str, Any], source: str, console: Console | None = None) -> None:
-    """Print what `scenario_stats` counted."""
-    rows = []
-    for name, value in stats.items():
-        if isinstance(value, Mapping):
-            shown = ", ".join(f"{k}: {v:.1f}" if isinstance(v, float) else f"{k}: {v}" for k, v in value.items())
-        else:
-            shown = f"{value:.1f}" if isinstance(value, float) else str(value)
-        rows.append((name.replace("_", " "), shown))
-    columns = (Column("what", right=False), Column("value", right=False))
-    print_table(f"Scenarios: {source}", columns, rows, console=console, header=False)

@@ -1,6 +1,6 @@
 """A cache of responses, which saves the second call for the same answer."""
 
-import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from elicit_gym.errors import SettingError
 from elicit_gym.key_value import KeyValueStore
 from elicit_gym.llm.types import ChatRequest, ChatResponse
+from elicit_gym.strict_json import json_text, typed
 
 __all__ = ["CacheMode", "ResponseCache", "cache_key"]
 
@@ -22,8 +23,9 @@ def cache_key(model_settings: dict[str, Any], request: ChatRequest) -> str:
         "seed": request.seed,
         "repeat": request.repeat,
         "json_schema": request.json_schema,
+        **({} if request.max_tokens is None else {"max_tokens": request.max_tokens}),
     }
-    return sha256(json.dumps(material, sort_keys=True).encode("ascii")).hexdigest()
+    return sha256(json_text(material, sort_keys=True).encode("ascii")).hexdigest()
 
 
 class ResponseCache:
@@ -47,11 +49,19 @@ class ResponseCache:
         self._store = KeyValueStore(path)
 
     def get(self, key: str) -> ChatResponse | None:
-        """Return the response for a key, None for a miss."""
-        value = self._store.get([key]).get(key)
-        if value is None:
+        """Return the response for a key, None for a miss.
+
+        Raises:
+            StorageError: the file is damaged, or what it holds is not a response.
+        """
+        found = self._store.get([key])
+        if key not in found:
             return None
-        return ChatResponse(**{**value, "flags": tuple(value["flags"]), "cached": True})
+        try:
+            response: ChatResponse = typed(ChatResponse, found[key], "")
+        except TypeError as error:
+            raise self._store.unfit(key, f"a response, got another value ({error})") from error
+        return replace(response, cached=True)
 
     def put(self, key: str, response: ChatResponse) -> None:
         """Keep a response; a key that is there keeps its response."""

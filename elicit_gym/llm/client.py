@@ -20,6 +20,7 @@ __all__ = ["ServiceChatModel"]
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
+_LENGTH_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class ServiceChatModel:
@@ -30,7 +31,7 @@ class ServiceChatModel:
         transport: what sends a request to the service.
         parameters: sampling parameters, sent with every request.
         identity: everything except the request that can change an answer; it is part of the cache's key.
-        send_schema: whether the service accepts a JSON schema.
+        send_schema: whether the service accepts a JSON schema; None where the transport knows.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class ServiceChatModel:
         *,
         parameters: Mapping[str, Any],
         identity: Mapping[str, Any],
-        send_schema: bool = False,
+        send_schema: bool | None = None,
     ) -> None:
         self.name = name
         self._transport = transport
@@ -112,13 +113,18 @@ class ServiceChatModel:
             runtime.cache.put(key, response)
         return response
 
+    def _takes_schema(self) -> bool:
+        return self._transport.takes_schema() if self._send_schema is None else self._send_schema
+
     def _sent(self, request: ChatRequest) -> tuple[list[dict[str, str]], dict[str, Any]]:
         """Return the messages and parameters of a request as they are sent."""
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         parameters = dict(self._parameters)
         if request.seed is not None:
             parameters["seed"] = request.seed
-        if request.json_schema is not None and self._send_schema:
+        if request.max_tokens is not None:
+            parameters[_length_limit(parameters)] = request.max_tokens
+        if request.json_schema is not None and self._takes_schema():
             parameters["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": dict(request.json_schema), "strict": True},
@@ -171,7 +177,14 @@ class ServiceChatModel:
             # With the same seed, the answer would most likely be empty again.
             if request.seed is not None:
                 parameters["seed"] = request.seed + attempt
+            if "truncated" in found and _length_limit(parameters) in parameters:
+                parameters[_length_limit(parameters)] *= request.more_room
         raise AssertionError("unreachable")
+
+
+def _length_limit(parameters: Mapping[str, Any]) -> str:
+    """Return the name of the parameter that limits an answer's length: the one that is there, else the usual one."""
+    return next((name for name in _LENGTH_LIMITS if name in parameters), _LENGTH_LIMITS[0])
 
 
 def _wait(attempt: int, retry_after: float | None, jitter: Random) -> float:

@@ -63,6 +63,10 @@ class HTTPTransport:
             )
         return {"Authorization": f"Bearer {key}"}
 
+    def takes_schema(self) -> bool:
+        """Say no: what a server of one's own accepts is for its owner to say."""
+        return False
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request, on the one background loop, whose session it keeps."""
         try:
@@ -83,7 +87,7 @@ class HTTPTransport:
                 if response.status != 200:
                     raise self._refused(response.status, await response.text(), response.headers.get("Retry-After"))
                 return self._unpack(await response.json(content_type=None))
-        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+        except (TimeoutError, aiohttp.ClientError, ValueError, RecursionError) as error:
             raise TransportError(f"Calling {self.model}: {type(error).__name__}: {error}", "passing") from None
 
     def _refused(self, status: int, text: str, retry_after: str | None) -> TransportError:
@@ -113,7 +117,7 @@ class HTTPTransport:
                 input_tokens=number_or_none(usage.get("prompt_tokens")),
                 output_tokens=number_or_none(usage.get("completion_tokens")),
             )
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as wrong:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as wrong:
             raise TransportError(
                 f"Calling {self.model}: the answer is not a chat completion ({type(wrong).__name__}: {wrong}).",
                 "passing",

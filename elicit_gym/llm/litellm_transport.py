@@ -110,6 +110,10 @@ class LiteLLMTransport:
         """Return what these tokens cost by litellm's own list of prices."""
         return price_usd(self.model, input_tokens, output_tokens)
 
+    def takes_schema(self) -> bool:
+        """Say whether litellm knows that the model accepts a JSON schema; of a server of one's own it knows nothing."""
+        return not self._api_base and bool(_load().supports_response_schema(self.model))
+
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request."""
         litellm = _load()
@@ -139,7 +143,7 @@ class LiteLLMTransport:
             usage = getattr(reply, "usage", None)
             input_tokens = number_or_none(getattr(usage, "prompt_tokens", None))
             output_tokens = number_or_none(getattr(usage, "completion_tokens", None))
-        except (AttributeError, IndexError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise TransportError(f"Calling {self.model}: the answer has no choices.", "passing") from error
         return RawReply(
             content=content,

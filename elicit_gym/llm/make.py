@@ -29,7 +29,7 @@ def make_chat_model(
     max_tokens: int | None = None,
     timeout: float = 120.0,
     transport: str = "litellm",
-    structured_output: bool = False,
+    structured_output: bool | None = None,
     extra: dict[str, Any] | None = None,
 ) -> ChatModel:
     """Make a chat model.
@@ -45,7 +45,8 @@ def make_chat_model(
         max_tokens: the largest number of tokens per answer.
         timeout: the time limit of a call, in seconds.
         transport: ``litellm``, or ``http`` for an OpenAI-compatible server without litellm in between.
-        structured_output: whether the service accepts a JSON schema.
+        structured_output: whether the service accepts a JSON schema; None asks litellm, which knows it of the big
+            services' models, and sends none to a server of your own.
         extra: further parameters, which are sent as they are.
 
     Raises:

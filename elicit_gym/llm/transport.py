@@ -88,6 +88,10 @@ class Transport(Protocol):
         """
         ...
 
+    def takes_schema(self) -> bool:
+        """Say whether the service is known to accept a JSON schema for its answer."""
+        ...
+
     def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
         """Return what these tokens cost in US dollars, None where the price is unknown."""
         ...

@@ -20,12 +20,17 @@ class ChatRequest:
         repeat: distinguishes requests that are equal in everything else but must be sampled again; it is part of the
             cache's key.
         json_schema: the schema of the JSON to ask for, if the model supports it.
+        max_tokens: the largest number of tokens of this answer, in place of the model's own limit.
+        more_room: how many times as many tokens an answer may have whose predecessor was cut off before it said
+            anything.
     """
 
     messages: tuple[Message, ...]
     seed: int | None = None
     repeat: int = 0
     json_schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    max_tokens: int | None = None
+    more_room: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,8 @@ from elicit_gym.rollout.units import Unit, UnitRunner
 __all__ = ["Admission"]
 
 _CUT: FailureSource = "budget"
+SORTED_UP_TO = 1_000_000
+"""Units that are put in another order: more than that are made one by one, policy by policy."""
 
 
 class Admission:
@@ -39,6 +41,7 @@ class Admission:
         self._started: set[Episode] = set()
         self._handed_out: list[AdmittedUnits] = []
         self._cut: str | None = None
+        self._num_cut = 0
         parts = runner.sample.parts
         check_prices(self._budget, self._prices, samples, user_simulator=parts.user_simulator, judge=parts.judge)
 
@@ -60,10 +63,11 @@ class Admission:
         compared.
         """
         if self._budget.limited:
-            order = {scenario.id: index for index, scenario in enumerate(self._runner.sample.scenarios)}
-            units = sorted(units, key=lambda unit: (unit.repeat, order[unit.scenario_id], unit.policy))
-            for index in {unit.policy for unit in units}:
-                self._estimate(self._samples[index])
+            for policy in self._samples:
+                self._estimate(policy)
+            if len(units) <= SORTED_UP_TO:
+                order = {scenario.id: index for index, scenario in enumerate(self._runner.sample.scenarios)}
+                units = sorted(units, key=lambda unit: (unit.repeat, order[unit.scenario_id], unit.policy))
         self._handed_out.append(AdmittedUnits(self, units))
         return self._handed_out[-1]
 
@@ -98,6 +102,7 @@ class Admission:
         self._budget.finish(record.unit, whole=record.failure is None, cut=cut)
         self._started.discard(record.unit)
         if record.failure is not None and cut:
+            self._num_cut += 1
             self._cut = self._cut or record.failure.message
             return False
         return True
@@ -112,9 +117,11 @@ class Admission:
         """Return what the run has spent, in earlier processes and in this one, and what its episodes cost."""
         return self._budget.ledger.rows(self._mark, self._before), self._budget.learned(self._names)
 
-    def stopped(self, num_done: int, num_units: int) -> str | None:
+    def stopped(self, num_units: int) -> str | None:
         """Return why the budget ended the run, and after how many of its episodes; None where it did not."""
-        reason = self._cut or (self._budget.reason() if any(map(len, self._handed_out)) else None)
+        left = sum(map(len, self._handed_out))
+        num_done = num_units - left - self._num_cut
+        reason = self._cut or (self._budget.reason() if left else None)
         return None if reason is None else f"{reason} {num_done:,} of {num_units:,} episodes are there."
 
     def _estimate(self, policy: Policy) -> None:

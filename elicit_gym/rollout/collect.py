@@ -20,7 +20,7 @@ from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
-from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, sample_environment
+from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, Units, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
@@ -29,8 +29,6 @@ __all__ = ["DEFAULT_ENV", "Backend", "collect_episodes", "collect_policies", "en
 
 PROCESSES_FROM = 1_000
 """The number of scripted episodes from which processes pay: starting one takes as long as hundreds of episodes."""
-
-Done = dict[tuple[str, str, int], EpisodeRecord | None]
 
 Backend = Callable[[UnitRunner, Sequence[Policy], Sequence[Unit], int, Stop, Say], Iterator[EpisodeRecord]]
 """What runs units elsewhere; see `elicit_gym.rollout.ray_backend`. A unit may come back twice and counts once."""
@@ -129,8 +127,7 @@ def collect_policies(
     samples = [make() for make in makers]
     names = _different_names(samples)
     sample_env = sample_environment(env_id, kwargs)
-    scenarios = sample_env.scenarios
-    chosen = _choose(scenarios, scenario_ids)
+    chosen = _choose(sample_env.scenarios, scenario_ids)
     manifest = describe_run(
         sample_env,
         describe_policies(samples),
@@ -138,39 +135,39 @@ def collect_policies(
         repeats=repeats,
         seed=seed,
     )
-    units = [
-        Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
-    ]
+    units = Units(range(len(makers)), [scenario.id for scenario in chosen], repeats)
     runner = UnitRunner(env_id, kwargs, makers, seed)
     admission = Admission(current_runtime(), runner, samples)
     check = partial(check_parts, *samples)
     store = RunStore(Path(out), manifest, resume=resume, check=check, config=config) if out is not None else None
-    done: Done = {}
+    done: dict[int, EpisodeRecord | None] = {}
     try:
         if store:
-            done = dict(store.take_records())
             admission.resume(store.folder, store.manifest)
+            there = ((_place(units, names, record), record) for record in store.take_records().values())
+            done = {at: record if keep else None for at, record in there if at is not None}
         else:
             check()
-        if not keep:
-            done = dict.fromkeys(done)
-        todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
+        todo = units.without(done)
         with (
             two_stages() as interrupts,
             progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
         ):
             run = partial(_run, runner, samples, todo, concurrency, stop=lambda: interrupts.count > 0)
             for record in run(say=advance.say, backend=backend, admission=admission):
+                at = _place(units, names, record)
                 # It may be made twice, after a worker was lost; the budget may cut it off, and it is made when resumed.
-                if record.unit not in done and admission.take(record, elsewhere=backend is not None):
-                    done[record.unit] = record if keep else None
-                    if store:
-                        store.append(record)
-                        store.note(admission.books)
-                    advance()
+                if at is None or at in done or not admission.take(record, elsewhere=backend is not None):
+                    continue
+                if keep or backend is not None:
+                    done[at] = record if keep else None
+                if store:
+                    store.append(record)
+                    store.note(admission.books)
+                advance()
         if interrupts.count:
             raise KeyboardInterrupt
-        manifest = replace(manifest, stopped=admission.stopped(len(done), len(units)), spent=admission.books()[0])
+        manifest = replace(manifest, stopped=admission.stopped(len(units)), spent=admission.books()[0])
     except Exception:
         if store:
             store.fail(admission.books)
@@ -179,14 +176,13 @@ def collect_policies(
         admission.close()
         if store:
             store.close(admission.books, stopped=manifest.stopped)
-    keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [kept for key in keys if (kept := done.get(key)) is not None], manifest
+    return [record for _, record in sorted(done.items()) if record is not None], manifest
 
 
 def _run(
     runner: UnitRunner,
     samples: Sequence[Policy],
-    todo: Sequence[Unit],
+    todo: Units,
     concurrency: int,
     *,
     stop: Stop,
@@ -198,14 +194,10 @@ def _run(
     if backend is not None:
         yield from backend(runner, samples, todo, concurrency, stop, say)
         return
-    together: set[int] = set()
-    for index, policy in enumerate(samples):
-        own = [unit for unit in todo if unit.policy == index]
-        if concurrency > 1 and in_lock_step(policy):
-            yield from run_in_lock_step(runner, admission.units(own), concurrency, stop)
-        else:
-            together.add(index)
-    apart = [unit for unit in todo if unit.policy in together]
+    together = [index for index, policy in enumerate(samples) if concurrency > 1 and in_lock_step(policy)]
+    for index in together:
+        yield from run_in_lock_step(runner, admission.units(todo.of([index])), concurrency, stop)
+    apart = todo.of([index for index in range(len(samples)) if index not in together])
     if concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples):
         yield from run_in_processes(runner, apart, concurrency, stop)
     else:
@@ -245,6 +237,12 @@ def _different_names(policies: Sequence[Policy]) -> list[str]:
             "Leave one out, or give it another name."
         )
     return names
+
+
+def _place(units: Units, names: Sequence[str], record: EpisodeRecord) -> int | None:
+    """Return where a record's unit stands among all; None where it is none of them."""
+    policy, scenario_id, repeat = record.unit
+    return units.place(Unit(names.index(policy), scenario_id, repeat)) if policy in names else None
 
 
 def _choose(scenarios: Sequence[Scenario], ids: Sequence[str] | None) -> list[Scenario]:

@@ -11,7 +11,8 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from elicit_gym.batches import answer_all
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.stepping import StepResult, check_action, step_conversations
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import check_action, step_conversations
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure
 from elicit_gym.llm.spending import on_account_of

@@ -14,11 +14,12 @@ from typing import Any, ClassVar, Self
 from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import ManifestMismatchError, StorageError
+from elicit_gym.json_files import read_json
 from elicit_gym.llm.spending import EpisodeCost, SpentRow
 from elicit_gym.parts import describe, json_types, kind_of
 from elicit_gym.policy import Policy
 from elicit_gym.redaction import without_secrets
-from elicit_gym.rollout.typed_json import from_json, read_json
+from elicit_gym.strict_json import from_json
 from elicit_gym.types import Description
 from elicit_gym.version import __version__
 

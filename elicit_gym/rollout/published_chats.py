@@ -7,8 +7,12 @@ from typing import Any
 from elicit_gym.episode import Episode, EpisodeRecord, Turn
 from elicit_gym.errors import StorageError
 from elicit_gym.json_files import read_lines
+from elicit_gym.strict_json import typed
 
 __all__ = ["load_published_chats", "policy_of_chats"]
+
+MOST_INVALID = 1_000
+"""Replies of a judge that could not be read, per message: whoever says more has not counted them."""
 
 
 def policy_of_chats(path: Path) -> str:
@@ -41,21 +45,21 @@ def load_published_chats(path: str | Path, opening_messages: Mapping[str, str]) 
         for k in (1, 2):
             try:
                 if row[f"evaluations{k}"]:
-                    records.append(_record(path, row, k, opening_messages))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    records.append((typed(int, row["id"], "id"), k, _record(path, row, k, opening_messages)))
+            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
                 raise StorageError(
                     f"{path}:{line}: expected a published conversation in user_history{k} and evaluations{k}, "
                     f"got {type(error).__name__}: {error}. Fix the line."
                 ) from error
-    return sorted(records, key=lambda r: tuple(int(part) for part in r.scenario_id.split("-")))
+    return [record for *_, record in sorted(records, key=lambda entry: entry[:2])]
 
 
 def _record(path: Path, row: Mapping[str, Any], k: int, opening_messages: Mapping[str, str]) -> EpisodeRecord:
-    scenario_id = f"{int(row['id'])}-{k}"
-    messages = [m for m in row[f"user_history{k}"] if m["role"] != "system"]
-    evaluations = row[f"evaluations{k}"]
-    actions = [m["content"] or "" for m in messages if m["role"] == "user"][: len(evaluations)]
-    replies = [m["content"] or "" for m in messages if m["role"] == "assistant"]
+    scenario_id = f"{row['id']}-{k}"
+    messages = [m for m in typed(list, row[f"user_history{k}"], "history") if m["role"] != "system"]
+    evaluations = typed(list, row[f"evaluations{k}"], "evaluations")
+    actions = [_content(m) for m in messages if m["role"] == "user"][: len(evaluations)]
+    replies = [_content(m) for m in messages if m["role"] == "assistant"]
     turns = []
     satisfied: set[int] = set()
     total = 0.0
@@ -63,9 +67,11 @@ def _record(path: Path, row: Mapping[str, Any], k: int, opening_messages: Mappin
         answers = [_answer(value) for value in evaluation["questions"].values()]
         newly = tuple(j for j, yes in enumerate(answers) if yes and j not in satisfied)
         satisfied.update(newly)
-        reward = float(evaluation["total_reward"]) - total
+        reward = typed(float, evaluation["total_reward"], "total_reward") - total
         total += reward
-        invalid = int(evaluation.get("invalid_responses") or 0)
+        invalid = typed(int, evaluation.get("invalid_responses") or 0, "invalid_responses")
+        if not 0 <= invalid <= MOST_INVALID:
+            raise ValueError(f"invalid_responses: expected at most {MOST_INVALID}, got {invalid}")
         turns.append(
             Turn(
                 action=action,
@@ -91,9 +97,13 @@ def _record(path: Path, row: Mapping[str, Any], k: int, opening_messages: Mappin
     )
 
 
+def _content(message: Mapping[str, Any]) -> str:
+    return str(typed(str | None, message["content"], "content") or "")
+
+
 def _seed(path: Path) -> int:
     last = path.stem.rsplit("-", 1)[-1]
-    return int(last) if last.isdigit() else 0
+    return int(last) if last.isascii() and last.isdigit() else 0
 
 
 def _answer(value: object) -> bool:

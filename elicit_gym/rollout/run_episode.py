@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.error import InvalidAction
 
-from elicit_gym.envs.stepping import StepResult
+from elicit_gym.envs.step_result import StepResult
 from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
 from elicit_gym.llm.spending import on_account_of
@@ -121,6 +121,7 @@ def turn_of(action: str, result: StepResult, spent: tuple[Usage, ...] = (), repa
         unscored=info["unscored"],
         flags=(*repaired, *info["flags"]),
         usage=(*spent, *info["usage"]),
+        judged=info["judged"],
     )
 
 

@@ -10,11 +10,13 @@ from typing import IO
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError, StorageError
-from elicit_gym.files import write_text
+from elicit_gym.files import appending, write_text
+from elicit_gym.folder_lock import LOCK, lock_folder
 from elicit_gym.json_files import read_records, resume_records, write_json
 from elicit_gym.llm.spending import EpisodeCost, SpentRow
-from elicit_gym.redaction import dump_json, public_addresses, redact
+from elicit_gym.redaction import public_addresses, redact
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.strict_json import json_text
 
 __all__ = ["RETRIED_SOURCES", "Books", "RunStore", "load_run"]
 
@@ -44,9 +46,11 @@ class RunStore:
         manifest: of the whole run, what was there before included.
 
     Raises:
-        SettingError: the folder holds a run already and `resume` is off, or it holds none and is not empty.
+        SettingError: the folder holds a run already and `resume` is off, or another process writes to it.
         ManifestMismatchError: `resume` is on and the settings differ.
         StorageError: a line in the middle of the file cannot be read.
+
+    Nobody else writes to the folder until the store is closed.
     """
 
     def __init__(
@@ -66,6 +70,16 @@ class RunStore:
         self._records: dict[tuple[str, str, int], EpisodeRecord] = {}
         self._lock = Lock()
         self._file: IO[str] | None = None
+        self._in_use = lock_folder(folder)
+        try:
+            self._open(resume, check, config)
+        except BaseException:
+            self._in_use.release()
+            self._remove()
+            raise
+
+    def _open(self, resume: bool, check: Callable[[], None], config: str | None) -> None:
+        folder, manifest = self.folder, self.manifest
         path = folder / "episodes.jsonl"
         manifest_path = folder / "manifest.json"
         if path.exists() or manifest_path.exists():
@@ -84,16 +98,10 @@ class RunStore:
             records = resume_records(path, EpisodeRecord.from_row, what="an episode", advice=advice)
             self._records = {r.unit: r for r in records if not (r.failure and r.failure.source in RETRIED_SOURCES)}
         check()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json(manifest_path, self.manifest.to_json())
-            if config is not None:
-                write_text(folder / CONFIG, redact(public_addresses(config)))
-            self._file = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise SettingError(
-                f"Starting a run in {folder}: expected a folder to write to, got {error.strerror}. Choose another."
-            ) from error
+        write_json(manifest_path, self.manifest.to_json())
+        if config is not None:
+            write_text(folder / CONFIG, redact(public_addresses(config)))
+        self._file = appending(path)
 
     def note(self, books: Callable[[], Books], *, now: bool = False) -> None:
         """Write what was spent to the manifest, every few seconds: a killed run has been paid for, too."""
@@ -110,7 +118,7 @@ class RunStore:
 
     def append(self, record: EpisodeRecord) -> None:
         """Write one record and flush it; safe from several threads."""
-        line = dump_json(record.to_row()) + "\n"
+        line = json_text(record.to_row()) + "\n"
         with self._lock:
             assert self._file is not None
             self._file.write(line)
@@ -118,7 +126,7 @@ class RunStore:
         self._kept += bool(record.failure is None or record.episode.turns or record.failure.source != "model")
 
     def close(self, books: Callable[[], Books] | None = None, *, stopped: str | None = None) -> None:
-        """Close the file.
+        """Close the file, and let others write to the folder.
 
         Args:
             books: returns what was spent in the run.
@@ -130,19 +138,21 @@ class RunStore:
         self._file = None
         self.manifest = replace(self.manifest, stopped=stopped)
         self.note(books or (lambda: (self.manifest.spent, self.manifest.episode_costs)), now=True)
+        self._in_use.release()
 
     def fail(self, books: Callable[[], Books]) -> None:
         """Close the file after an error: a new run that has made nothing and spent nothing leaves no folder behind."""
         self.close(books)
-        if self._made and not self._kept and not any(row.calls for row in self.manifest.spent):
+        if not self._kept and not any(row.calls for row in self.manifest.spent):
             self._remove()
 
     def _remove(self) -> None:
-        for name in ("episodes.jsonl", "manifest.json", CONFIG):
-            (self.folder / name).unlink(missing_ok=True)
-        with suppress(OSError):  # somebody has put something there
-            for folder in self._made:
-                folder.rmdir()
+        if self._made:
+            for name in ("episodes.jsonl", "manifest.json", CONFIG, LOCK):
+                (self.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # somebody has put something there
+                for folder in self._made:
+                    folder.rmdir()
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -39,8 +39,9 @@ def run_in_processes(
     """
     from loky import ProcessPoolExecutor
 
-    chunks = [units[i : i + CHUNK] for i in range(0, len(units), CHUNK)]
-    pool = ProcessPoolExecutor(min(concurrency, len(chunks)), initializer=_set_runner, initargs=(runner,))
+    starts = range(0, len(units), CHUNK)
+    chunks = (units[i : i + CHUNK] for i in starts)
+    pool = ProcessPoolExecutor(min(concurrency, len(starts)), initializer=_set_runner, initargs=(runner,))
     abandon = partial(pool.shutdown, wait=False, kill_workers=True)
     for records in _stream(pool, _run_chunk, chunks, 2 * concurrency, stop, abandon):
         yield from records

@@ -1,6 +1,8 @@
 """Answers as they come back, and the workers who can be trusted."""
 
 import csv
+import io
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.file_limits import current_limits, read_bytes
 from elicit_gym.offline.human_eval.forms import answer_columns
 from elicit_gym.offline.human_eval.scales import SCALES
 
@@ -95,11 +98,13 @@ def read_answers(files: Sequence[Path], key: Mapping[str, Mapping[str, Any]]) ->
         worker, task_id = (row[_WORKER] or "").strip(), (row[_ID] or "").strip()
         task = key.get(task_id)
         if not worker or task is None:
-            rejected.append(f"{where}: " + (f"unknown task {task_id!r}, of another batch?" if worker else "no worker"))
+            rejected.append(
+                f"{where}: " + (f"unknown task {task_id[:40]!r}, of another batch?" if worker else "no worker")
+            )
         elif (row.get("AssignmentStatus") or "").strip() == "Rejected":
             rejected.append(f"{where}: rejected by the requester")
         elif (worker, task_id) in seen:
-            rejected.append(f"{where}: {worker} rated {task_id} before")
+            rejected.append(f"{where}: {worker[:40]!r} rated {task_id} before")
         else:
             values = [_value(row, column) for column in answer_columns(len(task["sources"]))]
             missing = sum(value is None for value in values)
@@ -121,19 +126,20 @@ def read_answers(files: Sequence[Path], key: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, str]]]:
+    limits = current_limits()
     for path in files:
         try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                reader = csv.DictReader(file)
-                lacking = [column for column in (_WORKER, _ID) if column not in (reader.fieldnames or ())]
-                if lacking:
-                    raise StorageError(
-                        f"Reading {path}: expected the columns of Mechanical Turk's results or of the form, got none "
-                        f"named {' and '.join(lacking)}. Give the CSV files as they were downloaded."
-                    )
-                for row in reader:
-                    yield f"{path.name}:{reader.line_num}", row
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            text = read_bytes(path, limits).decode("utf-8-sig")
+            reader = csv.DictReader(io.StringIO(text, newline=""))
+            lacking = [column for column in (_WORKER, _ID) if column not in (reader.fieldnames or ())]
+            if lacking:
+                raise StorageError(
+                    f"Reading {path}: expected the columns of Mechanical Turk's results or of the form, got none "
+                    f"named {' and '.join(lacking)}. Give the CSV files as they were downloaded."
+                )
+            for row in reader:
+                yield f"{path.name}:{reader.line_num}", row
+        except (SettingError, UnicodeDecodeError, csv.Error) as error:
             raise StorageError(f"Reading {path}: expected a CSV file in UTF-8, got {error}. Check the path.") from error
 
 
@@ -147,10 +153,12 @@ def _value(row: Mapping[str, Any], column: str) -> int | None:
 
 
 def _number(text: str | None) -> float | None:
+    """Return the time that a task took; None where the cell says none, or no number of seconds."""
     try:
-        return float(text or "")
+        seconds = float(text or "")
     except ValueError:
         return None
+    return seconds if math.isfinite(seconds) else None
 
 
 def check_workers(

@@ -1,15 +1,15 @@
 """Annotation tasks: windows drawn by strata, with what each policy said to them, blinded and in random order."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from elicit_gym.errors import SettingError, StorageError
-from elicit_gym.json_files import read_records
+from elicit_gym.json_files import read_json, read_records, write_json
+from elicit_gym.strict_json import from_json, typed
 
 __all__ = ["Allocation", "Task", "allocate", "make_tasks", "read_key", "read_samples", "write_key"]
 
@@ -50,17 +50,29 @@ def read_samples(folder: Path) -> list[dict[str, Any]]:
     """
     path = folder / "samples.jsonl"
 
-    def convert(row: Any) -> dict[str, Any]:
-        return {key: row[key] for key in ("block_id", "domain", "context", "said")}
-
     advice = "Evaluate again into another folder."
-    rows = list(read_records(path, convert, what="a window with what was said", advice=advice)) if path.exists() else []
+    rows = list(read_records(path, _sample, what="a window with what was said", advice=advice)) if path.exists() else []
     if not rows:
         raise StorageError(
             f"Reading {path}: expected what policies said to windows, got nothing. "
             "Make it with: elicit-gym evaluate-yield ... --out FOLDER"
         )
     return rows
+
+
+def _sample(row: Mapping[str, Any]) -> dict[str, Any]:
+    context = [
+        typed(tuple[str, ...], turn, f"context[{i}]")
+        for i, turn in enumerate(typed(list[Any], row["context"], "context"))
+    ]
+    if any(len(turn) != 2 for turn in context):
+        raise TypeError("context: expected a role and a text for each turn, got something else")
+    return {
+        "block_id": typed(str, row["block_id"], "block_id"),
+        "domain": typed(str, row["domain"], "domain"),
+        "context": context,
+        "said": typed(dict[str, str | None], row["said"], "said"),
+    }
 
 
 def allocate(sizes: Mapping[str, int], count: int, allocation: Allocation) -> dict[str, int]:
@@ -118,20 +130,20 @@ def make_tasks(
         )
     by_domain: dict[str, list[Mapping[str, Any]]] = {}
     for sample in samples:
-        if any(sample["said"][source] is None for source in chosen):
+        if any(sample["said"].get(source) is None for source in chosen):
             continue  # a policy failed there, so that there is nothing to rate
         by_domain.setdefault(sample["domain"], []).append(sample)
     shares = allocate({domain: len(rows) for domain, rows in by_domain.items()}, count, allocation)
-    drawn = [s for d in sorted(by_domain) for s in Random(f"{seed}/{d}").sample(by_domain[d], shares[d])]
+    drawn = [s for d in sorted(by_domain) for s in Random(_bytes(f"{seed}/{d}")).sample(by_domain[d], shares[d])]
     Random(f"{seed}/order").shuffle(drawn)
     return [_task(sample, chosen, seed) for sample in drawn]
 
 
 def _task(sample: Mapping[str, Any], sources: Sequence[str], seed: int) -> Task:
     order = list(sources)
-    Random(f"{seed}/{sample['block_id']}").shuffle(order)
+    Random(_bytes(f"{seed}/{sample['block_id']}")).shuffle(order)
     return Task(
-        id="task-" + sha256(f"{seed}/{sample['block_id']}".encode()).hexdigest()[:12],
+        id="task-" + sha256(_bytes(f"{seed}/{sample['block_id']}")).hexdigest()[:12],
         block_id=sample["block_id"],
         domain=sample["domain"],
         context=tuple((role, text) for role, text in sample["context"] if role != "system"),
@@ -140,26 +152,44 @@ def _task(sample: Mapping[str, Any], sources: Sequence[str], seed: int) -> Task:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Blinded:
+    """What a batch's key says of one task."""
+
+    block_id: str
+    domain: str
+    dialogue: str
+    sources: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Key:
+    """A batch's key, as it is written."""
+
+    format: int
+    seed: int
+    tasks: Mapping[str, _Blinded]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # names come from files, and may hold half of a surrogate pair
+
+
 def write_key(path: Path, tasks: Sequence[Task], seed: int) -> None:
     """Write what the raters must not see: which source stands where."""
     rows = {
         task.id: {"block_id": task.block_id, "domain": task.domain, "dialogue": task.dialogue, "sources": task.sources}
         for task in tasks
     }
-    path.write_text(json.dumps({"format": 1, "seed": seed, "tasks": rows}, indent=2) + "\n", encoding="utf-8")
+    write_json(path, {"format": 1, "seed": seed, "tasks": rows})
 
 
 def read_key(folder: Path) -> dict[str, dict[str, Any]]:
     """Read the key of a batch.
 
     Raises:
-        StorageError: there is none.
+        StorageError: there is none, or it is not the key that `write_key` writes.
     """
-    try:
-        tasks: dict[str, dict[str, Any]] = json.loads((folder / "key.json").read_text(encoding="utf-8"))["tasks"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StorageError(
-            f"Scoring answers: expected the folder of a batch with its key.json, got {folder} "
-            f"({type(error).__name__}). Name the folder that 'human-eval export' wrote."
-        ) from error
-    return tasks
+    path = folder / "key.json"
+    key = from_json(_Key, read_json(path, "the key of a batch, which 'human-eval export' wrote"), str(path))
+    return {name: asdict(task) for name, task in key.tasks.items()}

@@ -1,15 +1,16 @@
 """Transcripts of one's own as dialogues of the schema; nothing is lost, and every guess is told."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import DEFAULT_LIMITS, FileLimits, write_text
+from elicit_gym.file_limits import DEFAULT_LIMITS, FileLimits
+from elicit_gym.files import write_text
 from elicit_gym.offline.importing.build import ImportedTranscript, build_transcript
 from elicit_gym.offline.importing.formats import FORMATS, ReadOptions, read_file
 from elicit_gym.offline.importing.names import name_key
 from elicit_gym.offline.schema import dialogue_to_row
+from elicit_gym.strict_json import json_text
 
 __all__ = ["import_transcript", "import_transcripts", "transcript_files", "write_transcripts"]
 
@@ -127,6 +128,6 @@ def write_transcripts(imported: Sequence[ImportedTranscript], out: Path) -> int:
         SettingError: `out` is one of the transcripts, or cannot be written.
     """
     rows = [dialogue_to_row(dialogue) for transcript in imported for dialogue in transcript.dialogues]
-    text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    text = "".join(json_text(row, ascii_only=False) + "\n" for row in rows)
     write_text(out, text, inputs=[transcript.path for transcript in imported])
     return len(rows)

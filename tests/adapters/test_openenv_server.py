@@ -182,7 +182,7 @@ def test_conversations_that_nobody_goes_on_with_end_and_the_log_stays_empty() ->
         "2",
         "--idle-minutes",
         "0.02",
-        "--max-mb",
+        "--max-message-mb",
         "0.01",
         cwd=Path.cwd(),
     )

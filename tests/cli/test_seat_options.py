@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from elicit_gym.cli.seat_options import SeatOptions, seat_kwargs
+from elicit_gym.cli.seat_options import SeatOptions, seat_kwargs, without_judge_replies
 from elicit_gym.errors import SettingError, UnknownNameError
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.judges.scripted import ScriptedJudge
@@ -153,3 +153,14 @@ def test_a_mistake_is_one_message(
     assert command("compare", *words, "--out", tmp_path / "run") == 2
     assert problem in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "run").exists()
+
+
+def test_judge_replies_are_left_out_where_a_judge_writes_any(variant: str) -> None:
+    llm = "elicit_gym/InfoQuestLLM-v0"
+    assert without_judge_replies({}, llm)["judge_kwargs"] == {"keep_replies": False}
+    assert without_judge_replies({"judge_kwargs": {"mode": "item"}}, llm)["judge_kwargs"]["mode"] == "item"
+    of_variant = without_judge_replies({}, variant)["judge_kwargs"]
+    assert of_variant == {"model": "openai/a", "mode": "checklist", "keep_replies": False}
+    assert without_judge_replies({"judge": "llm"}, None)["judge_kwargs"] == {"keep_replies": False}
+    assert without_judge_replies({"max_turns": 3}, "elicit_gym/InfoQuest-v0") == {"max_turns": 3}
+    assert without_judge_replies({"judge": "scripted"}, variant) == {"judge": "scripted"}

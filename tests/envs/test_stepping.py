@@ -1,7 +1,9 @@
 """One step and one accounting: whoever steps a conversation, alone or among others, gets the same."""
 
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
@@ -12,13 +14,23 @@ from elicit_gym import EpisodeRecord, load_scenarios
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.infoquest_vector import InfoQuestVectorEnv
-from elicit_gym.envs.stepping import Parts, StepResult, step_conversations
-from elicit_gym.errors import EpisodeFailure, FatalModelError, JudgeFailure, ModelFailure, UserSimulatorFailure
+from elicit_gym.envs.step_result import StepResult
+from elicit_gym.envs.stepping import Parts, step_conversations
+from elicit_gym.errors import (
+    EpisodeFailure,
+    FatalModelError,
+    JudgeFailure,
+    ModelFailure,
+    RewardFailure,
+    UserSimulatorFailure,
+)
+from elicit_gym.evaluation.compare import compare_runs
 from elicit_gym.evaluation.rejudge import rejudge
-from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rewards import ChecklistGain, RewardStep
 from elicit_gym.rollout.collect import collect_episodes
-from elicit_gym.rollout.run_episode import turn_of
-from elicit_gym.types import JudgeRequest, UserReply, UserTurn, Verdict
+from elicit_gym.rollout.run_episode import run_episode, turn_of
+from elicit_gym.strict_json import json_text
+from elicit_gym.types import JudgeRequest, Usage, UserReply, UserTurn, Verdict
 from tests.envs.parts import Goes, Leaving, LeavingInBatches, Moody, MoodyInBatches, Weighted, registered_parts
 from tests.rollout.players import Chooser
 
@@ -280,3 +292,109 @@ def test_leaving_in_the_vector_environment(mode: str) -> None:
     assert left.tolist() == [True] * 3
     ended = infos["final_obs"] if mode == "SameStep" else histories
     assert all(history[-1].content == "Goodbye." for history in ended)
+
+
+def _raises(step: RewardStep) -> float:
+    raise ZeroDivisionError("by what")
+
+
+BAD_REWARDS: dict[str, Any] = {
+    "nan": lambda step: float("nan"), "inf": lambda step: float("-inf"), "numpy": lambda step: np.float32("inf"),
+    "text": lambda step: "much", "none": lambda step: None, "huge": lambda step: 10**400, "raises": _raises,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_REWARDS.values(), ids=BAD_REWARDS)
+def test_a_reward_that_is_not_a_number_is_a_failure_and_the_step_was_not_made(bad: Any) -> None:
+    env = InfoQuestEnv(reward=bad)
+    env.reset(seed=0)
+    conversation = env.conversation
+    assert conversation is not None
+    with pytest.raises(RewardFailure, match="Rewarding a step: "):
+        env.step("When is it?")
+    assert (conversation.turn, len(conversation.history)) == (0, 1)
+    record = run_episode(env, Chooser(), scenario_id="00-a")
+    assert record.failure is not None
+    assert (record.failure.source, record.failure.turn, record.episode.turns) == ("reward", 1, ())
+
+    def on_the_second(step: RewardStep) -> float:
+        return float(bad(step)) if step.turn == 2 else 0.5
+
+    conversations = [Conversation(SCENARIOS[i], max_turns=4, seed=i) for i in (0, 1)]
+    parts = Parts(user_simulator=env.user_simulator, judge=env.judge, reward=on_the_second)
+    first = step_conversations(parts, conversations[:1], ["Why?"])
+    assert isinstance(first[0], StepResult)
+    results = step_conversations(parts, conversations, ["Why?", "Why?"])
+    assert isinstance(results[0], RewardFailure)
+    assert isinstance(results[1], StepResult)
+    assert [c.turn for c in conversations] == [1, 1]
+    assert results[1].reward == 0.5
+    with pytest.raises(RewardFailure):
+        step_conversations(parts, conversations, ["Why?", "Why?"], atomic=True)
+    assert [c.turn for c in conversations] == [1, 1]
+
+
+def test_a_wrapper_that_spoils_the_reward_is_a_failure_of_the_reward() -> None:
+    env = gym.wrappers.TransformReward(InfoQuestEnv(), lambda reward: reward / np.float64(0.0))
+    with np.errstate(all="ignore"):
+        record = run_episode(env, Chooser(), scenario_id="00-a")
+    assert record.failure is not None
+    assert record.failure.source == "reward"
+    assert "expected a finite number, got nan" in record.failure.message
+
+
+@pytest.mark.parametrize("answer", [float("nan"), float("inf"), 1, 0.0, "no", (), np.float64(1)])
+def test_a_verdict_that_is_none_is_a_failure_of_the_judge(answer: Any) -> None:
+    class Odd:
+        name = "odd"
+
+        def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
+            return (Verdict(satisfied=answer),) * len(request.pending)
+
+    env = InfoQuestEnv(judge=Odd())
+    env.reset(seed=0)
+    with pytest.raises(
+        JudgeFailure, match=r"expected a tuple of 5 verdicts, each True, False or None, got .*judge 'odd'"
+    ):
+        env.step("When is it?")
+    failure = run_episode(env, Chooser(), scenario_id="00-a").failure
+    assert failure is not None
+    assert failure.source == "judge"
+
+
+@pytest.mark.parametrize("answer", [np.True_, np.False_, True, None])
+def test_a_verdict_of_numpys_is_one(answer: Any) -> None:
+    class Plain:
+        name = "plain"
+
+        def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
+            return (Verdict(satisfied=answer),) * len(request.pending)
+
+    env = InfoQuestEnv(judge=Plain())
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step("When is it?")
+    assert reward == (5.0 if answer else 0.0)
+    assert len(info["unscored"]) == (5 if answer is None else 0)
+
+
+def test_costs_that_are_no_numbers_are_refused() -> None:
+    for cost in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="expected a finite cost, got"):
+            Usage(seat="judge", model="m", calls=1, input_tokens=1, output_tokens=1, cost_usd=cost)
+
+
+def test_a_run_of_bad_rewards_is_saved_and_reported_as_failed(tmp_path: Path) -> None:
+    reward = "tests.envs.test_stepping:NotANumber"
+    collect_episodes(Chooser(), env_kwargs={"reward": reward}, scenario_ids=["00-a", "00-b"], out=tmp_path / "run")
+    comparison = compare_runs([tmp_path / "run"])
+    assert [record.failure.source for record in comparison.records if record.failure] == ["reward", "reward"]
+    assert dict(comparison.policies[0].failures) == {"reward": 2}
+    assert "NaN" not in json_text(comparison.to_row())
+
+
+class NotANumber:
+    """A reward that returns what is none."""
+
+    def __call__(self, step: RewardStep) -> float:
+        """Return NaN."""
+        return float("nan")

@@ -13,6 +13,7 @@ import pytest
 from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError, ModelFailure, SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import ResponseCache
+from elicit_gym.llm.litellm_transport import LiteLLMTransport
 from elicit_gym.llm.make import make_chat_model
 from elicit_gym.llm.reply_fields import parse_retry_after
 from elicit_gym.llm.runtime import Runtime, llm_runtime
@@ -355,3 +356,47 @@ def test_connections_are_closed_at_the_end_and_stay_behind_when_a_model_travels(
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout.splitlines() == ["What holds you back the most?"] * 2, done.stderr
     assert done.stderr == ""
+
+
+SCHEMA = {"type": "object", "properties": {"result": {"type": "string"}}}
+
+
+@TRANSPORTS
+def test_a_schema_is_sent_where_the_service_takes_one(transport: str) -> None:
+    """A server of one's own is asked for JSON only where its owner says that it can."""
+    sent = []
+    for structured in (None, False, True):
+        with FaultServer() as server:
+            model(server, transport, structured_output=structured).complete(ask(json_schema=SCHEMA))
+        sent.append("response_format" in server.bodies[0])
+    assert sent == [False, False, True]
+    assert server.bodies[0]["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"), [("openai/gpt-4o-mini", True), ("anthropic/claude-sonnet-4-5", True), ("openai/tiny", False)]
+)
+def test_litellm_knows_which_services_take_a_schema(name: str, takes: bool) -> None:
+    def transport(api_base: str | None) -> LiteLLMTransport:
+        return LiteLLMTransport(name, api_base=api_base, api_key_env=None, timeout=1.0)
+
+    assert transport(None).takes_schema() is takes
+    assert transport("http://localhost:1/v1").takes_schema() is False
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+def test_a_request_may_have_a_limit_of_its_own_and_more_room_after_a_blank_cut(transport: str, limit: str) -> None:
+    def answer(messages: list[dict[str, str]]) -> str:
+        return "<think>" + "so " * 30 + "</think>Well."
+
+    with FaultServer(answer, cuts=True) as server:
+        given = {"max_tokens": 9} if limit == "max_tokens" else {"extra": {limit: 9}}
+        if limit == "max_tokens":
+            response = model(server, transport, **given).complete(ask(max_tokens=12, more_room=4))
+            assert response.text == "Well."
+            assert [body[limit] for body in server.bodies] == [12, 48]
+        else:
+            model(server, transport, **given).complete(ask(max_tokens=12))
+            assert [body.get(limit) for body in server.bodies] == [12]
+            assert "max_tokens" not in server.bodies[0]

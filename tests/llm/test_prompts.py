@@ -32,8 +32,8 @@ def test_a_missing_placeholder_is_named(tmp_path: Path) -> None:
         SettingError, match=r"judge_item.txt: expected every placeholder .* without \{assistant_message\}"
     ):
         LLMJudge(ScriptedChatModel([]), prompts=str(tmp_path))
-    (tmp_path / "judge_item.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingError, match="expected UTF-8 text"):
+    (tmp_path / "judge_item.txt").write_bytes(b"{fence}\xff\xfe")
+    with pytest.raises(SettingError, match="expected UTF-8 or UTF-16 text"):
         LLMJudge(ScriptedChatModel([]), prompts=str(tmp_path))
     with pytest.raises(SettingError, match="expected a folder"):
         load_prompt("elicit_gym.judges", "judge_item", (), tmp_path / "nowhere")

@@ -12,7 +12,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from elicit_gym.envs.infoquest import InfoQuestEnv
-from elicit_gym.envs.stepping import StepResult
+from elicit_gym.envs.step_result import StepResult
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.seeding import unit_seed
 

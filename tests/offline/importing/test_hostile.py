@@ -153,6 +153,6 @@ def test_packed_corpora_are_bounded_and_told(tmp_path: Path) -> None:
     path.write_bytes(packed(a_json="[]").replace(b"a_json", b"a.json").replace(b"\x08\x00", b"\x63\x00"))
     assert validate_dialogues(path)
     (tmp_path / "d.json").write_text("[" * 100_000, encoding="utf-8")
-    assert "too deep" in validate_dialogues(tmp_path / "d.json")[0]
+    assert "more than 100 levels" in validate_dialogues(tmp_path / "d.json")[0]
     (tmp_path / "d.jsonl").write_text("{}\n" + "[" * 100_000 + "\n", encoding="utf-8")
     assert len(validate_dialogues(tmp_path / "d.jsonl")) >= 1
