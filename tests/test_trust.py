@@ -297,14 +297,10 @@ def test_nothing_of_ours_reads_yaml_or_evaluates_text() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not {name.split(".")[0] for name in names} & {
-                "yaml",
-                "ruamel",
-                "pickle",
-                "dill",
-                "marshal",
-                "shelve",
-            }
+            found = {name.split(".")[0] for name in names} & {"yaml", "ruamel", "pickle", "dill", "marshal", "shelve"}
+            assert not found or (path.name, found) == ("config_file.py", {"yaml"})  # which loads safely, see its tests
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "yaml":
+                assert node.attr in ("safe_load", "safe_dump", "YAMLError")
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"{path}:{node.lineno}"
 

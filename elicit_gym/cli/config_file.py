@@ -1,5 +1,6 @@
 """A command's options in a file: ``--config run.yaml``, which a run's folder echoes."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,9 @@ from elicit_gym.errors import SettingError
 __all__ = ["ConfigOption", "given_options"]
 
 _NOT_OF_THE_RUN = ("config", "out", "resume", "dry_run")
+_OF_CODE = ("policies", "policy", "user", "judge", "env")
+_PREFIX = re.compile(r"(?:[^=:]*=)?\s*([A-Za-z_][\w.]*):")
+_OF_MODELS = ("http", "https", "litellm", "hf")
 
 
 def _read(ctx: typer.Context, path: Path | None) -> Path | None:
@@ -37,8 +41,21 @@ def _read(ctx: typer.Context, path: Path | None) -> Path | None:
         if isinstance(value, dict) or (isinstance(value, list) and not several):
             raise SettingError(f"{doing}: expected one value for {key!r}, got {type(value).__name__}.")
         values[name] = [value] if several and not isinstance(value, list) else value
+        for each in value if isinstance(value, list) else [value]:
+            _refuse_code(doing, name, str(each))
     ctx.default_map = {**(ctx.default_map or {}), **values}
     return path
+
+
+def _refuse_code(doing: str, name: str, value: str) -> None:
+    """Refuse what would import a module: a file may be a stranger's, and such names come from the command line."""
+    found = _PREFIX.match(value)
+    prefix = found[1] if found is not None else ""
+    if prefix == "python" or (name in _OF_CODE and prefix and prefix not in _OF_MODELS):
+        raise SettingError(
+            f"{doing}: expected no name of code such as 'module:attribute', which only the command line may give, got "
+            f"{value!r:.80} ({name}). Give it there."
+        )
 
 
 ConfigOption = Annotated[

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.attacks import run_commands
 from tests.commands import command
 from tests.fault_server import FaultServer
 
@@ -72,3 +73,15 @@ def test_a_mistake_in_the_file_is_one_message(
 def test_a_file_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("compare", "--config", tmp_path / "none.yaml") == 2
     assert "expected a YAML file, got" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["policies: [evilmod:Evil]", "policies: [name=evilmod:Evil]", "judge: os:abort",
+                                  "user: evilmod:Evil", "env: evilmod:evil/Env-v0", "judge-model: python:os:abort",
+                                  "user-model: python:os:abort", "judge: !!python/name:os.abort x"])  # fmt: skip
+def test_a_file_names_no_code(tmp_path: Path, text: str) -> None:
+    """A file may be a stranger's: names with a module come from the command line alone."""
+    (tmp_path / "run.yaml").write_text(text)
+    done = run_commands([["compare", "--config", "run.yaml", "--split", "test", "--dry-run"]], tmp_path)
+    assert "ATTACKED" not in done.stderr
+    assert done.stdout.splitlines()[-1] == "[2]", done.stderr
+    assert "elicit-gym: Reading the options in run.yaml: expected" in done.stderr
