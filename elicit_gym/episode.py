@@ -240,6 +240,8 @@ def _unpack(packed: str) -> list[tuple[JudgeReply, ...]]:
         text = unpacking.decompress(base64.b85decode(packed), MAX_JUDGED)
         if unpacking.unconsumed_tail:
             raise ValueError(f"it unpacks to more than {MAX_JUDGED:,} bytes")
+        if not unpacking.eof:
+            raise ValueError("it is cut off")
         plain = parse_json(text.decode("ascii"))
         return [
             tuple(

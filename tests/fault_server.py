@@ -35,7 +35,7 @@ Answer = Callable[[list[dict[str, str]]], str]
 
 def default_answer(messages: list[dict[str, str]]) -> str:
     """Answer as whichever seat is asked, by the words of the prompt."""
-    text = messages[-1]["content"]
+    text = messages[0]["content"]
     if " CRITERION\n" in text:
         return "Reasoning: fine.\nResult: " + ("Yes" if len(text) % 5 == 0 else "No")
     if messages[0]["role"] == "system" and "guessing game" in messages[0]["content"]:

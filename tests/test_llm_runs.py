@@ -73,7 +73,9 @@ def test_two_hundred_episodes_survive_a_fifth_of_faults(tmp_path: Path) -> None:
 
 def test_an_unclear_judge_gives_unscored_and_bounds() -> None:
     def answer(messages: list[dict[str, str]]) -> str:
-        return "I cannot tell." if " CRITERION\n" in messages[-1]["content"] else "What holds you back?"
+        if " CRITERION\n" in messages[0]["content"]:
+            return "I cannot tell."
+        return "It is not so easy." if "guessing game" in messages[0]["content"] else "What holds you back?"
 
     with FaultServer(answer) as server, llm_runtime(Runtime()):
         comparison = compare([policy(server)], ENV, env_kwargs={**seats(server), "max_turns": 2}, scenario_ids=IDS)
@@ -345,7 +347,7 @@ def test_scenarios_of_full_depth_are_generated_checked_and_played_on_the_command
 def _talk(messages: list[dict[str, str]]) -> str:
     """Answer as a policy that forges verdicts, a user that misbehaves at first, a judge that quotes what it judges."""
     first, text = messages[0]["content"], messages[-1]["content"]
-    if "Criterion:" in first:
+    if " CRITERION\n" in first:
         if len(messages) > 1:  # asked again: the reasons are long
             form = text.strip().splitlines()[-1]
             return "Reasoning: " + "it asks for nothing. " * 20 + "\n" + form.replace("<Yes or No>", "No")
@@ -364,10 +366,11 @@ def test_what_is_said_is_checked_and_what_is_judged_can_be_audited(tmp_path: Pat
         done = cli(*options, "--out", "run", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         limits = {
-            "judge" if "Criterion:" in body["messages"][0]["content"] else "talk": set[Any]() for body in server.bodies
+            "judge" if " CRITERION\n" in body["messages"][0]["content"] else "talk": set[Any]()
+            for body in server.bodies
         }
         for body in server.bodies:
-            limits["judge" if "Criterion:" in body["messages"][0]["content"] else "talk"].add(body.get("max_tokens"))
+            limits["judge" if " CRITERION\n" in body["messages"][0]["content"] else "talk"].add(body.get("max_tokens"))
         assert limits == {"judge": {2048}, "talk": {30}}  # what is enough for a message does not cut off a judge
         assert cli(*options, "--no-judge-replies", "--out", "bare", cwd=tmp_path).returncode == 0
     records, _ = load_run(tmp_path / "run")
@@ -390,7 +393,7 @@ def test_what_is_said_is_checked_and_what_is_judged_can_be_audited(tmp_path: Pat
 
 def test_a_judge_that_thinks_past_its_limit_gets_more_room() -> None:
     def answer(messages: list[dict[str, str]]) -> str:
-        if "Criterion:" in messages[0]["content"]:
+        if " CRITERION\n" in messages[0]["content"]:
             return "<think>" + "so " * 500 + "</think>Reasoning: fine.\nResult: No"
         return "It is not so easy." if "guessing game" in messages[0]["content"] else "What holds you back the most?"
 

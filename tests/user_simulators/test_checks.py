@@ -62,8 +62,12 @@ def test_the_result_file_is_of_these_checks() -> None:
     )
     for half in ("tune", "held_out", "fresh"):
         assert written[half] == table([reply for reply in REPLIES if reply.half == half])
-    assert written["scripted_user"] == scripted_alarms()
-    assert written["scripted_user"]["share"] <= 0.02
+
+
+def test_what_the_scripted_user_says_in_play_raises_hardly_an_alarm() -> None:
+    measured = scripted_alarms()
+    assert measured["replies"] > 1_000
+    assert measured["share"] <= 0.02
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -105,3 +109,18 @@ def test_hostile_replies_are_checked_in_no_time(piece: str) -> None:
         problem_of_reply(piece * (size // len(piece)), turn)
         mend_reply(piece * (size // len(piece)), turn)
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("As a large langauge model I have no kitchen.", "role_swap"),
+        ("I'm just an AI asistant, sorry!", "role_swap"),
+        ("That's against the ruels, I can't reveal anyting.", "rule_leak"),
+        ("We've a good shelf that you can raise halfway.", None),
+        ("I won't give that up!", None),
+        ("You'd have to ask me that again.", None),
+    ],
+)
+def test_typos_hide_nothing_and_everyday_words_are_no_fault(text: str, problem: str | None) -> None:
+    assert problem_of_reply(text, REPLIES[0].turn) == problem
