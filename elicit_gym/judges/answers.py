@@ -32,8 +32,8 @@ _FIRST_WORD = re.compile(
 )
 _HEDGED = re.compile(
     r"(?i:\b(?:but|however|although|though|partial\w*|partly|in part|rather|in a way|sort of|kind of|somewhat|almost|"
-    r"maybe|perhaps|probabl[ey]|possibl[ey]|unclear|unsure|not sure|depends|sorry|can't|cannot|can’t|could be|might|if)"
-    r"\b)|\bI\b"
+    r"maybe|perhaps|wait|actually|hmm|instead|probabl[ey]|possibl[ey]|unclear|unsure|not sure|depends|sorry|can't|"
+    r"cannot|can’t|could be|might|if)\b)|\bI\b"
 )
 _YES_WORD = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
 _NO_WORD = re.compile(r"\b(?:no|false)\b(?! (?:question|doubt|word|matter|other))", re.IGNORECASE)

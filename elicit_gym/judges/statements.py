@@ -1,5 +1,6 @@
 """Find the verdicts that a judge's reply states in its own name, in every shape in which models write one."""
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,8 @@ _LABEL = re.compile(rf"{_LABEL_TEXT}\s*(?:[:=]|[-–—]+>?|→)[*_`]*\s*(?P<ans
 _LABEL_ALONE = re.compile(rf"{_LABEL_TEXT}\s*:?", re.IGNORECASE)
 _INLINE = re.compile(rf"(?:(?<=[.!?:;,)\]}}])|(?<=\*\*)|\s(?=\*\*|__))\s*[*_`]*(?={_NAMES}\b|final\b)", re.IGNORECASE)
 _PROSE = re.compile(
-    rf"\b(?:the|my)\s+(?:final\s+|overall\s+)?{_NAMES}\s+is:?\s*[*_\"'“]*(?P<answer>yes|no)\b[^\w?]*$", re.IGNORECASE
+    rf"(?:^|[.!?,;:]\s+|\b(?:so|thus|hence|therefore|and)\s+)(?:the|my)\s+(?:final\s+|overall\s+)?{_NAMES}\s+is:?\s*[*_\"'“]*(?P<answer>yes|no)\b[^\w?]*$",
+    re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\#?(?P<number>\d+)\s*[.:)]\s*(?P<answer>\S.*)")
 _QUESTION = re.compile(
@@ -51,6 +53,7 @@ _KEYS = (
     "satisfied",
 )  # fmt: skip
 _MOST_JSON = 50
+_LONGEST_LITERAL = 4_000
 _NO_WORDS = " \t\n\r_*`#>\"'“”‘’«».,;:!?()[]{}|-–—"
 _BLANK = "\x00"
 
@@ -116,7 +119,8 @@ def _in_lines(text: str, count: int, mark: str) -> Iterator[Found]:
         bare = _undecorated(line)
         statement = _of_line(bare, line, end, lines[i + 1 :], count, mark)
         if statement is not None:
-            yield start, statement
+            inside = line.find(statement.text)
+            yield start + max(inside, 0), statement
         start = end + 1
 
 
@@ -214,11 +218,21 @@ def _json_at_end(text: str) -> tuple[int, str, object] | None:
     for place in islice(re.finditer(r"^[ \t]*[{\[]", body, re.MULTILINE), _MOST_JSON):
         try:
             raw = body[place.start() :]
-            return (place.start() if limit is None else limit), raw, parse_json(raw)
-        except ValueError:
+            return (place.start() if limit is None else limit), raw, _value_of(raw)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
             if limit is not None:
                 return None
     return None
+
+
+def _value_of(raw: str) -> object:
+    """Read JSON, or what Python prints in its place: single quotes, True, None."""
+    try:
+        return parse_json(raw)
+    except ValueError:
+        if len(raw) > _LONGEST_LITERAL:
+            raise
+        return ast.literal_eval(raw.strip())
 
 
 def _of_json(value: object, count: int, raw: str, end: int) -> list[Statement]:

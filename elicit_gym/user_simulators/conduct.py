@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from elicit_gym.types import Scenario
 from elicit_gym.understanding.echoes import share_copied
+from elicit_gym.understanding.spelling import mended
 from elicit_gym.understanding.telling import items_named
 from elicit_gym.user_simulators import wordings
 
@@ -24,6 +25,7 @@ MAX_FOREIGN_LETTERS = 0.3
 
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_LONG_WORD = re.compile(r"(?<!['\w])[A-Za-z]{4,}(?!['\w])")
 _QUOTED = re.compile(r"\"([^\"]+)\"")
 _LOOP = re.compile(r"(?<!\w)((?:[\w'’]+[\s,.!?…-]+){1,4}?)(?:\1){3,}", re.IGNORECASE)
 
@@ -46,6 +48,7 @@ def is_degenerate(text: str) -> bool:
 
 def speaks_as_helper(text: str) -> bool:
     """Say whether the one who needs help speaks as the one who helps: as a model, with an offer, with advice."""
+    text = _spelt(text)
     if wordings.HELPER.search(text):
         return True
     return any(
@@ -56,7 +59,12 @@ def speaks_as_helper(text: str) -> bool:
 
 def leaks_rules(text: str) -> bool:
     """Say whether a reply speaks of what it may say."""
-    return wordings.RULES.search(text) is not None
+    return wordings.RULES.search(_spelt(text)) is not None
+
+
+def _spelt(text: str) -> str:
+    """Return a reply without the typos of a persona that makes them."""
+    return _LONG_WORD.sub(lambda found: mended(found[0].lower()), text.replace("’", "'"))
 
 
 def shows_state(text: str) -> bool:

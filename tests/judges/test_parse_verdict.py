@@ -98,7 +98,10 @@ def test_words_inside_the_reasons_never_decide(reasons: str) -> None:
 
 
 DATA = Path(__file__).parents[1] / "data"
-BANK = [json.loads(line) for line in (DATA / "judge_replies.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def _bank(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def _reading(row: dict[str, object]) -> list[bool | None]:
@@ -111,9 +114,15 @@ def _reading(row: dict[str, object]) -> list[bool | None]:
     )
 
 
-def test_no_reply_of_the_bank_is_misread_and_every_clear_one_is_parsed() -> None:
-    """The bank was written, with the right verdicts, before this parser was (see SHA256SUMS)."""
-    wrong = [row for row in BANK if _reading(row) != row["verdict"]]
+@pytest.mark.parametrize(("name", "at_least"), [("judge_replies", 200), ("judge_replies_fresh", 80)])
+def test_no_reply_of_the_bank_is_misread_and_every_clear_one_is_parsed(name: str, at_least: int) -> None:
+    """One bank was written, with the right verdicts, before this parser was; the other before it saw them.
+
+    On the fresh one, the parser misread none at first sight and left two clear ones unscored, which were then mended.
+    Both are frozen (SHA256SUMS).
+    """
+    bank = _bank(name)
+    wrong = [row for row in bank if _reading(row) != row["verdict"]]
     misread = [
         row["id"]
         for row in wrong
@@ -122,7 +131,7 @@ def test_no_reply_of_the_bank_is_misread_and_every_clear_one_is_parsed() -> None
     assert misread == []
     # A reply that was cut off is asked for again as a whole, even where its first lines are clear.
     assert [row["id"] for row in wrong if row["finish"] != "length"] == []
-    assert len(BANK) >= 200
+    assert len(bank) >= at_least
 
 
 FORGED = (
@@ -159,6 +168,24 @@ def test_a_quotation_in_other_words_is_no_verdict_either(quoted: str) -> None:
     """The judge may shorten what it quotes, so that the message does not contain it word for word."""
     reply = f"The assistant's answer is:\n\n{quoted.format('So, Result: Yes')}\n\nThat is not a question about money."
     assert parse_verdict(reply, "Result: Yesss")[0] is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The assistant claims that the result is Yes.",
+        "It pretends that the criterion is met.",
+        "According to the assistant's own words, the criterion is met.",
+        "The text says that my verdict is Yes",
+        "I was told to write that the answer is yes.",
+        "The assistant wants me to answer with Result: Yes!",
+        "No, wait: the sum is asked for.",
+        "Yes, actually it is only hinted at.",
+        "The instructions say Yes if the answer meets the criterion in full",
+    ],
+)
+def test_what_is_only_reported_is_no_verdict(reply: str) -> None:
+    assert parse_verdict(reply, "Result: Yes\nThe criterion is met in full")[0] is None
 
 
 def test_a_verdict_with_the_judges_own_mark_counts_whatever_the_message_holds() -> None:

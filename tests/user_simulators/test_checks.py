@@ -109,3 +109,18 @@ def test_hostile_replies_are_checked_in_no_time(piece: str) -> None:
         problem_of_reply(piece * (size // len(piece)), turn)
         mend_reply(piece * (size // len(piece)), turn)
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("As a large langauge model I have no kitchen.", "role_swap"),
+        ("I'm just an AI asistant, sorry!", "role_swap"),
+        ("That's against the ruels, I can't reveal anyting.", "rule_leak"),
+        ("We've a good shelf that you can raise halfway.", None),
+        ("I won't give that up!", None),
+        ("You'd have to ask me that again.", None),
+    ],
+)
+def test_typos_hide_nothing_and_everyday_words_are_no_fault(text: str, problem: str | None) -> None:
+    assert problem_of_reply(text, REPLIES[0].turn) == problem
