@@ -155,7 +155,12 @@ class LocalPolicy:
         return self.log_prob_batch([history], [action])[0].total
 
     def log_prob_batch(
-        self, histories: Sequence[ChatHistory], actions: Sequence[str], *, with_end: bool = False
+        self,
+        histories: Sequence[ChatHistory],
+        actions: Sequence[str],
+        *,
+        with_end: bool = False,
+        temperature: float = 1.0,
     ) -> list[LogProb]:
         """Return the log probability of each action after its history.
 
@@ -163,6 +168,7 @@ class LocalPolicy:
             histories: the histories, shape (n,).
             actions: the actions, shape (n,).
             with_end: whether the token that ends the utterance counts too.
+            temperature: the sampling temperature whose probabilities are asked for.
 
         Raises:
             SettingError: an example is longer than the model's context.
@@ -195,10 +201,26 @@ class LocalPolicy:
                 ends = torch.tensor([examples[i].end for i in chosen], device=counted.device)
                 counted[torch.arange(len(chosen), device=counted.device), ends] = 0
             with torch.inference_mode():
-                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted, len(chosen))
+                _, totals, counts = action_log_probs(
+                    self.model, batch.input_ids, counted, len(chosen), temperature=temperature
+                )
             for i, total, count in zip(chosen, totals.tolist(), counts.tolist(), strict=True):
                 scores[i] = LogProb(total, int(count))
         return [score for score in scores if score is not None]
+
+    def action_log_probs(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[float]:
+        """Return the log probability of saying each action at the policy's temperature, and of ending there.
+
+        Raises:
+            SettingError: the policy decodes greedily, so that nearly every action has probability 0.
+        """
+        if not self._temperature:
+            raise SettingError(
+                f"Asking {self.name} how probable its actions are: expected a sampling temperature above 0, got 0 "
+                "(greedy decoding). Give it one, for example 1."
+            )
+        scored = self.log_prob_batch(histories, actions, with_end=True, temperature=self._temperature)
+        return [score.total for score in scored]
 
     def count_prompt_tokens(self, histories: Sequence[ChatHistory]) -> list[int]:
         """Return how many tokens the model reads before it answers each history, prompt and template included."""

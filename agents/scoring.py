@@ -10,7 +10,13 @@ __all__ = ["action_log_probs", "check_output_layer", "sequence_log_probs"]
 
 
 def sequence_log_probs(
-    hidden: torch.Tensor, output_layer: Any, input_ids: torch.Tensor, actions: torch.Tensor, num_actions: int
+    hidden: torch.Tensor,
+    output_layer: Any,
+    input_ids: torch.Tensor,
+    actions: torch.Tensor,
+    num_actions: int,
+    *,
+    temperature: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the summed log probability of each action, and its number of tokens.
 
@@ -22,6 +28,7 @@ def sequence_log_probs(
         input_ids: the tokens, shape (B, T).
         actions: the number of the action, counted from 1, at its tokens; 0 elsewhere and at position 0. Shape (B, T).
         num_actions: the number A of actions.
+        temperature: what the logits are divided by: the probabilities are those of sampling at this temperature.
 
     Returns:
         Two tensors of shape (A,).
@@ -32,7 +39,8 @@ def sequence_log_probs(
     rows, columns = actions[:, 1:].nonzero(as_tuple=True)  # (N,): the token at column + 1 is predicted at column
     logits = output_layer(hidden[rows, columns])  # (N, V)
     targets = input_ids[rows, columns + 1]
-    token_log_probs = -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="none")  # (N,)
+    scaled = logits.float() / temperature  # (N, V)
+    token_log_probs = -torch.nn.functional.cross_entropy(scaled, targets, reduction="none")  # (N,)
     owners = actions[rows, columns + 1] - 1  # (N,)
     zeros = torch.zeros(num_actions, device=hidden.device, dtype=token_log_probs.dtype)
     summed = zeros.index_add(0, owners, token_log_probs)
@@ -45,7 +53,7 @@ def _whole(model: Any) -> Any:
 
 
 def action_log_probs(
-    model: Any, input_ids: torch.Tensor, actions: torch.Tensor, num_actions: int
+    model: Any, input_ids: torch.Tensor, actions: torch.Tensor, num_actions: int, *, temperature: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return last hidden states (B, T, H), summed log probabilities of the actions and their numbers of tokens (A,).
 
@@ -55,11 +63,14 @@ def action_log_probs(
             so that no attention mask is needed and the fast causal kernels serve.
         actions: see `sequence_log_probs`.
         num_actions: the number A of actions.
+        temperature: see `sequence_log_probs`.
     """
     whole = _whole(model)
     # Only the backbone is run: the output layer is applied at action positions alone.
     hidden: torch.Tensor = whole.base_model(input_ids=input_ids, use_cache=False).last_hidden_state
-    log_probs, counts = sequence_log_probs(hidden, whole.get_output_embeddings(), input_ids, actions, num_actions)
+    log_probs, counts = sequence_log_probs(
+        hidden, whole.get_output_embeddings(), input_ids, actions, num_actions, temperature=temperature
+    )
     return hidden, log_probs, counts
 
 

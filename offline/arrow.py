@@ -23,6 +23,8 @@ __all__ = ["ArrowEpisodes", "write_episodes"]
 ROWS_A_BATCH = 16
 """The number of rows per batch; it is small, since reading an episode costs its whole batch."""
 _MAGIC = b"ARROW1\x00\x00"
+_ADDED = "behaviour_log_probs"
+"""The column that older files lack."""
 
 
 def _pyarrow() -> Any:
@@ -47,6 +49,7 @@ def _schema(pa: Any) -> Any:
             ("returns_to_go", pa.list_(pa.float64())),
             ("terminated", pa.bool_()),
             ("truncated", pa.bool_()),
+            (_ADDED, pa.list_(pa.float64())),
         ]
     )
 
@@ -64,6 +67,7 @@ def _row(episode: OfflineEpisode) -> dict[str, Any]:
         "returns_to_go": list(episode.returns_to_go),
         "terminated": episode.terminated,
         "truncated": episode.truncated,
+        _ADDED: None if episode.behaviour_log_probs is None else list(episode.behaviour_log_probs),
     }
 
 
@@ -82,6 +86,7 @@ def _episode(row: dict[str, Any]) -> OfflineEpisode:
         returns_to_go=tuple(row["returns_to_go"]),
         terminated=row["terminated"],
         truncated=row["truncated"],
+        behaviour_log_probs=None if row.get(_ADDED) is None else tuple(row[_ADDED]),
     )
 
 
@@ -169,8 +174,11 @@ class ArrowEpisodes(LazySequence[OfflineEpisode]):
         expected = ipc.open_file(self._pa.memory_map(str(path), "r")).num_record_batches
         messages = iter(ipc.MessageReader.open_stream(source))
         first = next(messages, None)
-        if first is None or first.type != "schema" or ipc.read_schema(first) != self._schema:
+        found = ipc.read_schema(first) if first is not None and first.type == "schema" else None
+        older = self._schema.remove(self._schema.get_field_index(_ADDED))
+        if found not in (self._schema, older):
             raise StorageError(f"Opening {path}: expected the columns of a built dataset, got others. Build it again.")
+        self._schema = found
         number = 0
         for number, message in enumerate(messages, 1):
             where = f"Opening {path}: expected a sound built dataset, got"
@@ -214,11 +222,17 @@ def _problems(pa: Any, batch: Any) -> Iterator[str]:
     columns = {name: batch.column(name) for name in batch.schema.names}
     for name, column in columns.items():
         holes = column.null_count + (column.values.null_count if pa.types.is_list(column.type) else 0)
+        if name == _ADDED:
+            holes = column.values.null_count  # where nothing is known of an episode there is no list
         if holes and name != "split":
             yield f"a hole in the column {name!r}"
             return
     # (rows,) each: how many messages, actions and numbers there are in a row.
-    lengths = {name: pc.list_value_length(c).to_numpy() for name, c in columns.items() if pa.types.is_list(c.type)}
+    lengths = {
+        name: pc.list_value_length(c).to_numpy(zero_copy_only=False)
+        for name, c in columns.items()
+        if pa.types.is_list(c.type)
+    }
     roles = columns["roles"]
     acts = pc.equal(roles.values, "assistant").to_numpy(zero_copy_only=False)
     before = np.concatenate([[0], np.cumsum(acts)])[roles.offsets.to_numpy()]
@@ -226,12 +240,15 @@ def _problems(pa: Any, batch: Any) -> Iterator[str]:
         "contents": lengths["roles"], "turn_ids": lengths["roles"], "rewards": np.diff(before),
         "returns_to_go": np.diff(before),
     }  # fmt: skip
+    if _ADDED in columns:
+        known = columns[_ADDED].is_valid().to_numpy(zero_copy_only=False)
+        wanted[_ADDED] = np.where(known, np.diff(before), lengths[_ADDED])
     for name, counts in wanted.items():
-        if (lengths[name] != counts).any():
+        if not np.array_equal(lengths[name], counts, equal_nan=True):
             yield f"another number of {name} than belong to the messages"
     if not pc.all(pc.is_in(roles.values, pa.array(get_args(Role)))).as_py() and len(roles.values):
         yield "a role that is none of " + ", ".join(get_args(Role))
-    for name in ("rewards", "returns_to_go"):
+    for name in ("rewards", "returns_to_go", *({_ADDED} & columns.keys())):
         if not pc.all(pc.is_finite(columns[name].values), min_count=0).as_py():
             yield f"NaN or an infinite number in the column {name!r}"
     yield from _problems_of_text(pa, columns["contents"].values)

@@ -46,6 +46,8 @@ class OfflineEpisode:
         returns_to_go: the return-to-go of each action, shape (T,).
         terminated: whether it ended by itself; a recorded interview always does.
         truncated: whether it was cut off.
+        behaviour_log_probs: the natural logarithm of the probability with which whoever acted chose each action,
+            shape (T,); None where it is not known. See `elicit_gym.offline.log_probs.with_log_probs`.
     """
 
     id: str
@@ -58,6 +60,7 @@ class OfflineEpisode:
     truncated: bool = False
     split: str | None = None
     licence: str = "unknown"
+    behaviour_log_probs: tuple[float, ...] | None = None
     positions: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The index of each action in `messages`, shape (T,)."""
 
@@ -107,14 +110,18 @@ def checked_episode(episode: OfflineEpisode) -> OfflineEpisode:
     Raises:
         ValueError: they do not, or a number is not finite; says which.
     """
+    log_probs = episode.behaviour_log_probs or ()
     for name, found, wanted in (
         ("turn_ids", len(episode.turn_ids), len(episode.messages)),
         ("rewards", len(episode.rewards), len(episode)),
         ("returns_to_go", len(episode.returns_to_go), len(episode)),
+        ("behaviour_log_probs", len(log_probs), len(episode) if episode.behaviour_log_probs is not None else 0),
     ):
         if found != wanted:
             raise ValueError(f"{name} of the episode {episode.id!r:.60}: expected {wanted}, got {found}")
-    for name, values in (("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go)):
+    for name, values in (
+        ("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go), ("behaviour_log_probs", log_probs),
+    ):  # fmt: skip
         for i, value in enumerate(values):
             if not math.isfinite(value):
                 raise ValueError(

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from gymnasium.envs.registration import EnvSpec
+
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
 from elicit_gym.files import replacing, writing
 from elicit_gym.json_files import read_records
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.episodes import OfflineEpisode, checked_episode
+from elicit_gym.offline.minari_metadata import create_minari_dataset
 from elicit_gym.offline.windows import Window, window_from_row, window_to_row
 from elicit_gym.strict_json import json_text, parse_json, typed
 from elicit_gym.types import Message, Role
@@ -74,10 +77,12 @@ def _episode_row(episode: OfflineEpisode) -> dict[str, Any]:
         "returns_to_go": list(episode.returns_to_go),
         "terminated": episode.terminated,
         "truncated": episode.truncated,
+        "behaviour_log_probs": None if episode.behaviour_log_probs is None else list(episode.behaviour_log_probs),
     }
 
 
 def _episode_from_row(row: Mapping[str, Any]) -> OfflineEpisode:
+    log_probs = row.get("behaviour_log_probs")
     messages = typed(list[tuple[str, ...]], parse_json(row["messages"]), "messages")
     return checked_episode(
         OfflineEpisode(
@@ -91,6 +96,7 @@ def _episode_from_row(row: Mapping[str, Any]) -> OfflineEpisode:
             returns_to_go=tuple([float(r) for r in row["returns_to_go"]]),
             terminated=bool(row["terminated"]),
             truncated=bool(row["truncated"]),
+            behaviour_log_probs=None if log_probs is None else tuple([float(p) for p in log_probs]),
         )
     )
 
@@ -106,6 +112,7 @@ def to_huggingface(dataset: OfflineDataset) -> Any:
             "returns_to_go": datasets.Sequence(datasets.Value("float64")),
             "terminated": datasets.Value("bool"),
             "truncated": datasets.Value("bool"),
+            "behaviour_log_probs": datasets.Sequence(datasets.Value("float64")),
         }
     )
     return datasets.Dataset.from_list([_episode_row(episode) for episode in dataset], features=features)
@@ -191,17 +198,32 @@ def check_minari_id(dataset_id: str) -> None:
         )
 
 
-def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None = 5) -> Any:
+def to_minari(
+    dataset: OfflineDataset,
+    dataset_id: str,
+    *,
+    context: int | None = 5,
+    env: str | EnvSpec | None = None,
+    author: str = "elicit-gym",
+    contact: str | None = None,
+    algorithm: str | None = None,
+) -> Any:
     """Create a Minari dataset.
 
     Minari has no space for a sequence of messages, so that observations and actions are JSON text in ASCII. Each
-    step's ``infos`` hold the return-to-go; the first observation's info holds the whole episode as JSON, so that
-    `from_minari` recovers every field.
+    step's ``infos`` hold the return-to-go; each episode's metadata hold the whole episode as JSON text, so that
+    `from_minari` recovers every field. (In ``infos`` Minari gives text back as bytes.)
 
     Args:
         dataset: a dataset with at least one episode that has an action.
         dataset_id: Minari's id, such as ``yield/oral-history-v1``.
         context: the largest number of messages per observation.
+        env: the environment that `minari.MinariDataset.recover_environment` gives back: its id, or its spec with
+            arguments. By default, InfoQuest for episodes played there, and the replay of a dataset that has an id;
+            corpora of your own have none.
+        author: who made the data, for the metadata.
+        contact: how to reach them; by default, where the package is found.
+        algorithm: who acted, for the metadata; by default, ``human``, or the policies of the episodes played.
 
     Returns:
         The `minari.MinariDataset`.
@@ -210,7 +232,6 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
         SettingError: there is nothing to export, or the id is none; see `check_minari_id`.
     """
     check_minari_id(dataset_id)
-    minari = _minari()
     import numpy as np
     from gymnasium import spaces
     from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -224,7 +245,6 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
         observations = [json_text([[m.role, m.content] for m in o]) for o in episode.observations(context)]
         actions = [json_text(action) for action in episode.actions]
         longest = max(longest, *map(len, observations), *map(len, actions))
-        whole = [json_text(_episode_row(episode))] + [""] * len(episode)
         buffers.append(
             EpisodeBuffer(
                 id=number,
@@ -233,21 +253,16 @@ def to_minari(dataset: OfflineDataset, dataset_id: str, *, context: int | None =
                 rewards=list(episode.rewards),
                 terminations=[False] * (len(episode) - 1) + [episode.terminated],
                 truncations=[False] * (len(episode) - 1) + [episode.truncated or not episode.terminated],
-                infos={
-                    "return_to_go": [*map(np.float64, episode.returns_to_go), np.float64(0.0)],
-                    "episode": whole,
-                },
+                infos={"return_to_go": [*map(np.float64, episode.returns_to_go), np.float64(0.0)]},
             )
         )
     text = spaces.Text(max_length=longest, min_length=0, charset=string.printable)
-    return minari.create_dataset_from_buffers(
-        dataset_id,
-        buffers,
-        observation_space=text,
-        action_space=text,
-        algorithm_name="human",
-        description=f"{dataset.name}: histories and actions as JSON text, exported by elicit-gym",
+    made = create_minari_dataset(
+        dataset_id, buffers, text, playable, dataset.name, env=env, author=author, contact=contact, algorithm=algorithm
     )
+    rows = [{"episode": json_text(_episode_row(episode))} for episode in playable]
+    made.storage.update_episode_metadata(rows, range(len(playable)))
+    return made
 
 
 def from_minari(minari_dataset: Any, name: str = "minari") -> OfflineDataset:
@@ -257,10 +272,9 @@ def from_minari(minari_dataset: Any, name: str = "minari") -> OfflineDataset:
         StorageError: it was not made by `to_minari`.
     """
     episodes = []
-    for episode in minari_dataset.iterate_episodes():
+    for metadata in minari_dataset.storage.get_episode_metadata(minari_dataset.episode_indices):
         try:
-            whole = episode.infos["episode"][0]
-            episodes.append(_episode_from_row(parse_json(whole.decode("utf-8") if isinstance(whole, bytes) else whole)))
+            episodes.append(_episode_from_row(parse_json(metadata["episode"])))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise StorageError(
                 f"Reading a Minari dataset: expected one exported by elicit-gym, got {type(error).__name__}: {error}."

@@ -10,6 +10,7 @@ from zipfile import BadZipFile, ZipFile
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
 from elicit_gym.file_limits import FileLimits, check_archive, check_size, current_limits, decode_text, read_entry
 from elicit_gym.offline.corpus import Corpus
+from elicit_gym.offline.open_corpora import OPEN_CORPORA, fetch_open_corpus, read_open_corpus
 from elicit_gym.offline.schema import Dialogue, dialogue_from_row, problems_of_dialogue
 from elicit_gym.offline.splits import SPLITS
 from elicit_gym.strict_json import UnfitJSONError, parse_json
@@ -47,7 +48,9 @@ def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Pa
     """Load a corpus.
 
     Args:
-        name: ``yield`` (the released corpus) or ``sample`` (12 dialogues bundled with the package).
+        name: ``yield`` (the released corpus), ``sample`` (12 dialogues bundled with the package),
+            ``anthropic_interviewer`` or ``aci_bench`` (see `elicit_gym.offline.open_corpora`, whose released files
+            `path` may name).
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a file, or a folder with files, in YIELD's schema (JSON lists or JSON lines, zipped or not). A file below
             a folder named ``train``, ``dev`` or ``test``, or named so itself, belongs to that split. Without it, YIELD
@@ -62,7 +65,9 @@ def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Pa
     """
     if split is not None and split not in SPLITS:
         raise SettingError(f"Loading the corpus {name!r}: expected split 'train', 'dev' or 'test', got {split!r}.")
-    if path is not None:
+    if name in OPEN_CORPORA:
+        corpus = _open_corpus(name, path)
+    elif path is not None:
         corpus = Corpus(read_dialogues(Path(path)), Path(path).name)
     elif name == "sample":
         corpus = Corpus(read_dialogues(SAMPLE), "sample").with_splits()
@@ -70,10 +75,20 @@ def load_corpus(name: str = "yield", split: str | None = None, *, path: str | Pa
         corpus = Corpus(read_dialogues(yield_folder()), "yield")
     else:
         raise SettingError(
-            f"Loading a corpus: expected 'yield' or 'sample', or a path, got {name!r}. Choose one, or name where your "
-            "own dialogues are (--path)."
+            f"Loading a corpus: expected 'yield' or 'sample', {' or '.join(map(repr, OPEN_CORPORA))}, or a path, got "
+            f"{name!r}. Choose one, or name where your own dialogues are (--path)."
         )
     return corpus if split is None else corpus.with_some_splits().filter(split=split)
+
+
+def _open_corpus(name: str, path: str | Path | None) -> Corpus:
+    local = os.environ.get(DATA_VARIABLE)
+    try:
+        folder = Path(path) if path is not None else fetch_open_corpus(name, Path(local) if local else None)
+        corpus = Corpus(read_open_corpus(name, folder), name)
+    except StorageError as error:
+        raise CorpusError([str(error)]) from error
+    return corpus if any(dialogue.split for dialogue in corpus) else corpus.with_splits()
 
 
 def yield_folder(patterns: Sequence[str] = ("*.json", "*.zip")) -> Path:

@@ -6,6 +6,7 @@ from elicit_gym.offline.annotate import make_reward
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.offline.open_corpora import OPEN_CORPORA
 from elicit_gym.offline.schema import DOMAINS
 from elicit_gym.registry import unknown_name
 
@@ -15,8 +16,9 @@ _CORPORA = ("sample", "yield")
 
 
 def list_datasets() -> tuple[str, ...]:
-    """Return every dataset id: ``<corpus>/<domain>-v1`` and ``<corpus>/all-v1``."""
-    return tuple(sorted(f"{corpus}/{part}-v1" for corpus in _CORPORA for part in (*DOMAINS, "all")))
+    """Return every dataset id: ``<corpus>/<domain>-v1`` and ``<corpus>/all-v1``; open corpora are one domain."""
+    by_domain = [f"{corpus}/{part}-v1" for corpus in _CORPORA for part in (*DOMAINS, "all")]
+    return tuple(sorted([*by_domain, *(f"{corpus}/all-v1" for corpus in OPEN_CORPORA)]))
 
 
 def corpus_and_domain(dataset_id: str, path: str | Path | None = None) -> tuple[str, str | None]:

@@ -10,6 +10,7 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.cli.ope import ope_command
 from elicit_gym.errors import SettingError
 from elicit_gym.reporting.terminal import echo
 
@@ -17,18 +18,27 @@ __all__ = ["data_app"]
 
 data_app = command_group("Use human interviews as offline data: describe, import, build and export them.")
 
+data_app.command("ope", cls=Command)(ope_command)
+
 ExportFormat = Literal["experimental", "finetuning", "huggingface", "minari"]
 
 
 @data_app.command("list", cls=Command)
-def list_command() -> None:
+def list_command(
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Print licence, revision and citation of the open corpora, too.")
+    ] = False,
+) -> None:
     """Print every dataset id."""
     from elicit_gym.offline.load_dataset import list_datasets
+    from elicit_gym.offline.open_corpora import OPEN_CORPORA
     from elicit_gym.offline.released_rows import EXPERIMENTAL
 
     for dataset_id in list_datasets():
         echo(dataset_id)
     echo(f"{EXPERIMENTAL} (released windows: for 'train' and 'evaluate-yield')")
+    for name, corpus in OPEN_CORPORA.items() if cite else ():
+        echo(f"\n{name}: {corpus.licence}, {corpus.repository} at {corpus.revision}\n{corpus.citation}")
 
 
 @data_app.command("validate", cls=Command)
@@ -229,13 +239,18 @@ def export_command(
     gamma: d.DiscountOption = 0.9,
     max_window_tokens: d.WindowTokensOption = 512,
     tokenizer: d.TokenizerOption = None,
+    author: Annotated[str, typer.Option("--author", help="Name who made the data, for Minari.")] = "elicit-gym",
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Say how to reach the author, for Minari: an address or a page.")
+    ] = None,
 ) -> None:
     """Write windows as the released JSON lines, or episodes for Hugging Face datasets or Minari."""
     from elicit_gym.files import check_output
     from elicit_gym.offline import exports
     from elicit_gym.offline.dataset import OfflineDataset
-    from elicit_gym.offline.load_dataset import load_dataset
+    from elicit_gym.offline.load_dataset import list_datasets, load_dataset
     from elicit_gym.offline.load_windows import window_rules
+    from elicit_gym.offline.minari_metadata import replay_spec
 
     inputs = [source for source in (path, Path(dataset)) if source is not None and source.exists()]
     if to == "minari":
@@ -259,5 +274,10 @@ def export_command(
     elif to == "huggingface":
         echo(f"{out}: {exports.write_huggingface(loaded, out, inputs=inputs)} episodes.")
     else:
-        made = exports.to_minari(loaded, out.as_posix())
+        env = None
+        if dataset in list_datasets():
+            settings = {"ner_model": ner_model, "gamma": gamma, "published": published}
+            where = {name: str(value) for name, value in (("path", path), ("cache", entity_cache)) if value is not None}
+            env = replay_spec(dataset, reward=reward, dataset_kwargs=settings, **where)
+        made = exports.to_minari(loaded, out.as_posix(), env=env, author=author, contact=contact)
         echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")

@@ -51,8 +51,8 @@ SplitOrSharesOption = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="Use only this part of the data (train, dev or test), or split all of it anew, by dialogue and stratified "
-        "by domain, into these percentages for train, dev and test, for example 80/10/10.",
+        help="Use only this part of the data. Percentages for train, dev and test, such as 80/10/10, split all of it "
+        "anew instead, by dialogue and stratified by domain.",
     ),
 ]
 SplitSeedOption = Annotated[
@@ -95,8 +95,8 @@ TokenizerOption = Annotated[
     str | None,
     typer.Option(
         "--tokenizer",
-        help="Count tokens with this tokenizer and its chat template (a folder, or an id on the Hugging Face hub) "
-        "instead of counting words and punctuation.",
+        help="Count tokens with this tokenizer and its chat template: a folder, or an id on the Hugging Face hub. "
+        "Without it, windows are counted in words and punctuation, and utterances as the first local model does.",
     ),
 ]
 WindowLimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Use at most this many windows.")]

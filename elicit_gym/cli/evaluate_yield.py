@@ -35,14 +35,7 @@ def evaluate_command(
             "turn-length ratio. Only 'progression' and 'similarity' need an encoder.",
         ),
     ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            "--tokenizer",
-            help="Count the tokens of windows and utterances with this tokenizer. Without it, windows are counted in "
-            "words and punctuation, and utterances with the tokenizer of the first local model.",
-        ),
-    ] = None,
+    tokenizer: d.TokenizerOption = None,
     encoder: Annotated[
         str,
         typer.Option(

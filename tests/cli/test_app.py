@@ -61,6 +61,7 @@ def test_whatever_ends_a_command_ends_it_in_one_sentence(
     def fail(*_: object) -> None:
         raise error
 
+    monkeypatch.delenv("ELICIT_GYM_TRACEBACK", raising=False)
     monkeypatch.setattr(import_module("elicit_gym.offline.load_dataset"), "list_datasets", fail)
     assert command("data", "list") == status
     shown = capsys.readouterr().err

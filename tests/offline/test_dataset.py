@@ -262,7 +262,7 @@ def test_episodes_collected_in_infoquest() -> None:
 def test_dataset_ids() -> None:
     assert "yield/oral_history-v1" in list_datasets()
     assert "yield/all-v1" in list_datasets()
-    assert len(list_datasets()) == 10
+    assert len(list_datasets()) == 12
     with pytest.raises(UnknownNameError, match="Did you mean 'yield/oral_history-v1'"):
         load_dataset("yield/oral-history-v1")
     assert {e.domain for e in load_dataset("sample/oral_history-v1", reward="reply_length")} == {"oral_history"}

@@ -1,5 +1,6 @@
 """Counts of a set, and each rule of depth measured on sound and on broken sets."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.scenarios.stats import depth_stats, scenario_stats
 from elicit_gym.types import Scenario
+from tests.conftest import ROOT
+from tests.test_differences import COMMANDS
 
 SCENARIOS = load_scenarios()[:6]
 
@@ -74,3 +77,22 @@ def test_scenarios_without_depth_are_left_out() -> None:
     derived = tuple(replace(scenario, derived=True) for scenario in SCENARIOS)
     assert depth_stats(derived) == []
     assert depth_stats((*SCENARIOS, *derived)) == depth_stats(SCENARIOS)
+
+
+def test_the_page_on_scenarios_says_what_is_required() -> None:
+    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    required = {row["rule"]: row["required"] for row in depth_stats(SCENARIOS)}
+    table = text.partition("| rule | number |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    told = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    assert len(told) == 8
+    for rule, number in told:
+        assert required[rule.removesuffix(", in different words")] == number
+
+
+def test_the_commands_of_the_page_exist() -> None:
+    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    for line in re.findall(r"^elicit-gym (.+)$", text, re.MULTILINE):
+        words = line.split()
+        name = " ".join(words[: 2 if words[0] == "scenarios" else 1])
+        options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options
