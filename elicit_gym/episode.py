@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elicit_gym.errors import FailureSource
+from elicit_gym.errors import FailureSource, Seat
 from elicit_gym.strict_json import json_text, parse_json, typed
 from elicit_gym.types import ChatHistory, JudgeReply, Message, Usage
 
@@ -123,11 +123,13 @@ class Failure:
         source: the part that caused it.
         message: what happened, without keys or tracebacks.
         turn: the turn that failed, counted from 1; 0 for the reset.
+        seat: in which it happened; None where that is not known.
     """
 
     source: FailureSource
     message: str
     turn: int
+    seat: Seat | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,6 +178,8 @@ class EpisodeRecord:
                 "message": self.failure.message,
                 "turn": self.failure.turn,
             }
+            if self.failure.seat is not None:
+                row["failure"]["seat"] = self.failure.seat
         return row
 
     @classmethod

@@ -15,11 +15,11 @@ from elicit_gym.agents import load_policy
 from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import BudgetExceeded, FatalModelError, SettingError
-from elicit_gym.evaluation.usage import usage_table
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import ResponseCache
 from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.rollout.storage import load_run
+from elicit_gym.rollout.usage import usage_table
 from tests.fault_server import FAULTS, FaultServer
 from tests.processes import lines_in, start_cli, wait_for
 
@@ -64,7 +64,7 @@ def test_two_hundred_episodes_survive_a_fifth_of_faults(tmp_path: Path) -> None:
             assert set(turn.newly_satisfied).isdisjoint(turn.unscored)
     # No verdict is a silent "no": each comes from a reply of the server, and every reply that was one is accounted for.
     spent = sum(row.calls for row in usage_table(records))
-    counted = sum(s.calls for s in runtime.budget.spent.values())
+    counted = sum(s.calls for s in runtime.budget.ledger.by_model().values())
     assert counted >= spent > 0
     saved, _ = load_run(tmp_path / "run")
     assert {r.unit for r in saved} == {r.unit for r in records}
@@ -100,7 +100,7 @@ def test_usage_by_seat_and_unknown_prices() -> None:
     assert rows[("double-policy", "policy")].cost_usd == pytest.approx(18 * 0.001)
     assert rows[("double-unpriced", "policy")].cost_usd is None
     total = sum(row.calls for row in comparison.usage)
-    assert total == sum(s.calls for s in runtime.budget.spent.values())
+    assert total == sum(s.calls for s in runtime.budget.ledger.by_model().values())
 
 
 def test_repeats_and_workers_give_the_same_records() -> None:
@@ -153,7 +153,8 @@ def test_a_wrong_key_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) ->
                 resume=True, concurrency=4,
             )  # fmt: skip
     records, _ = load_run(tmp_path / "r")
-    assert len(records) == 2
+    assert sum(record.failure is None for record in records) == 2
+    assert {(r.failure.source, r.failure.seat) for r in records if r.failure} == {("model", "policy")}
 
 
 def test_replay_gives_the_same_records_without_a_server(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def cli(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subpro
 
 def seat_options(server: FaultServer) -> list[str]:
     return [
-        "--env", ENV, "--api-base", server.api_base, "--user-model", "openai/tiny", "--user-api-base", server.api_base,
+        "--env", ENV, "--policy-api-base", server.api_base, "--user-model", "openai/tiny", "--user-api-base", server.api_base,
         "--judge-model", "openai/tiny", "--judge-api-base", server.api_base,
     ]  # fmt: skip
 
@@ -227,7 +228,7 @@ def test_dry_run_estimates_and_calls_nothing(tmp_path: Path) -> None:
         done = cli("compare", "litellm:openai/gpt-4o-mini", "naive", *seat_options(server), "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not server.seen
-    assert "At most, if nothing is ever satisfied" in done.stdout
+    assert "Estimate for full-length episodes in which nothing is ever satisfied" in done.stdout
     assert "3,600" in done.stdout  # 120 scenarios, 3 repeats, 10 turns
     assert "unknown" in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -240,7 +241,7 @@ def test_dry_run_estimates_and_calls_nothing(tmp_path: Path) -> None:
         (["compare", "litellm:openai/gpt-4o-mini"], "expected a key in $OPENAI_API_KEY, got none"),
         (["compare", "litellm:no-such-thing"], "expected a model name that litellm knows"),
         (["compare", "naive", "--env", ENV], "_API_KEY, got none"),
-        (["compare", "naive", "--judge-model", "openai/x"], "expected a seat that holds a model"),
+        (["compare", "naive", "--judge-model", "openai/x"], "expected a seat that takes --judge-model"),
         (["compare", "naive", "--prompts", "nowhere", "--judge", "llm"], "expected a folder"),
         (["compare", "naive", "--cache-mode", "replay"], "Name it with --cache"),
         (["compare", "naive", "--cache-mode", "often"], "'often' is not one of 'read-write', 'replay'"),

@@ -17,6 +17,7 @@ from elicit_gym.cli.scenarios import scenarios_app
 from elicit_gym.cli.serve import serve_command
 from elicit_gym.cli.train import train_app
 from elicit_gym.errors import ElicitGymError
+from elicit_gym.redaction import guarded_streams
 from elicit_gym.reporting.terminal import echo, printable
 
 __all__ = ["app", "main"]
@@ -56,12 +57,18 @@ def main() -> None:
     """Run the command line. Whatever ends it, ends it in one sentence on standard error.
 
     A user's mistake and what the system refuses have exit status 2, a fault of ours or of a library has 1. Of the
-    latter, the traceback is shown where the environment has a variable `TRACEBACK`.
+    latter, the traceback is shown where the environment has a variable `TRACEBACK`. Nothing that is printed holds a
+    secret.
     """
     warnings.formatwarning = _as_sentence
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character ends nothing
+    with guarded_streams():
+        _run()
+
+
+def _run() -> None:
     try:
         app()
     except ElicitGymError as error:

@@ -1,24 +1,25 @@
 """The command that tests a judge on contrast sentences."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
+from elicit_gym.cli.seat_options import CallOptions, SeatOptions, models, seat_kwargs, takes_calls, takes_seats
 
 __all__ = ["contrast_command"]
 
 
+@takes_seats("judge")
+@takes_calls
 def contrast_command(
     judge: Annotated[str, m.JUDGE] = "scripted",
-    judge_model: m.JudgeModelOption = None,
-    judge_api_base: m.JudgeApiBaseOption = None,
-    max_new_tokens: m.MaxNewTokensOption = None,
+    judge_mode: m.JudgeModeOption = None,
     prompts: m.PromptsOption = None,
     as_json: o.JsonOption = None,
-    cache: m.CacheOption = None,
-    cache_mode: m.CacheModeOption = "read-write",
-    budget_usd: m.BudgetUsdOption = None,
-    budget_tokens: m.BudgetTokensOption = None,
+    *,
+    seats: Mapping[str, SeatOptions],
+    calls: CallOptions,
 ) -> None:
     """Test a judge on contrast sentences: what meets an item, its opposite, its negation, and the user's own words.
 
@@ -29,23 +30,12 @@ def contrast_command(
     from elicit_gym.evaluation.contrast_table import print_contrast
     from elicit_gym.json_files import write_json
     from elicit_gym.registry import JUDGES
+    from elicit_gym.rollout.estimate import check_prices
 
-    seat = o.seat_kwargs(
-        "judge",
-        judge,
-        env=None,
-        model=judge_model,
-        api_base=judge_api_base,
-        max_new_tokens=max_new_tokens,
-        prompts=prompts,
-    )
+    seat = seat_kwargs("judge", judge, seats["judge"], env=None, prompts=prompts, mode=judge_mode)
     tested = JUDGES.make(judge, seat.get("judge_kwargs"))
-    with (
-        o.stoppable("Nothing was saved."),
-        o.models(
-            concurrency=16, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens
-        ),
-    ):
+    with o.stoppable("Nothing was saved."), models(16, calls) as runtime:
+        check_prices(runtime.budget, runtime.prices, (), judge=tested)
         check_parts(tested)
         result = contrast(tested)
     if as_json is not None:

@@ -1,24 +1,17 @@
 """Options that several commands share, and what they turn into."""
 
-import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from elicit_gym.errors import SettingError
 from elicit_gym.folder_lock import locked_folder
-from elicit_gym.llm.budget import Budget
-from elicit_gym.llm.cache import CacheMode, ResponseCache
-from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registry import JUDGES, REGISTRIES
 from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
-from elicit_gym.rollout.units import environment_defaults
 
 __all__ = [
     "SCENARIOS",
@@ -34,13 +27,10 @@ __all__ = [
     "TurnsOption",
     "alone_in",
     "env_kwargs",
-    "models",
     "next_folder",
     "out_option",
     "report_problems",
-    "seat_kwargs",
     "stoppable",
-    "without_judge_replies",
 ]
 
 EnvOption = Annotated[str, typer.Option("--env", help="Play in the environment with this id.")]
@@ -117,98 +107,6 @@ def env_kwargs(scenarios: str | None, split: str | None, max_turns: int | None) 
         scenarios = str(Path(scenarios).resolve())
     given = {"scenarios": scenarios, "split": split, "max_turns": max_turns}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def seat_kwargs(
-    seat: str,
-    name: str | None,
-    *,
-    env: str | None,
-    model: str | None,
-    api_base: str | None,
-    max_new_tokens: int | None,
-    prompts: Path | None,
-) -> dict[str, Any]:
-    """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
-
-    Args:
-        seat: of the environment.
-        name: who takes it; None for whoever the environment has there.
-        env: its id; None where there is no environment.
-        model: for this seat.
-        api_base: likewise.
-        max_new_tokens: for every seat that takes it.
-        prompts: likewise.
-
-    Raises:
-        SettingError: a model is named for a seat that holds none.
-    """
-    own = environment_defaults(env) if env is not None else {}
-    who = name or own.get(seat)
-    if not isinstance(who, str):
-        return {}  # an environment without such a seat, which is refused where it is made
-    taken = inspect.signature(REGISTRIES[seat.replace("_", " ")].factory(who)).parameters
-    # Whatever else a maker of models takes, it hands on to `make_chat_model`.
-    anything = "model" in taken and any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
-    if (model and "model" not in taken) or (api_base and not anything and "api_base" not in taken):
-        raise SettingError(
-            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {who!r}. "
-            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
-        )
-    given = {
-        "model": model,
-        "api_base": api_base,
-        "max_tokens": max_new_tokens,
-        "prompts": str(prompts.resolve()) if prompts else None,
-    }
-    fits = {key: value for key, value in given.items() if value is not None and (key in taken or anything)}
-    made: dict[str, Any] = {seat: name} if name is not None else {}
-    before = own.get(f"{seat}_kwargs") or {}
-    if fits or (before and who != own.get(seat)):  # the arguments of one part are not those of another
-        made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **fits}
-    return made
-
-
-def without_judge_replies(kwargs: Mapping[str, Any], env: str | None) -> dict[str, Any]:
-    """Return the arguments of an environment whose judge does not hand its raw replies on.
-
-    Args:
-        kwargs: the arguments so far.
-        env: its id; None where there is no environment.
-    """
-    own = environment_defaults(env) if env is not None else {}
-    who = kwargs.get("judge", own.get("judge"))
-    if not isinstance(who, str) or "keep_replies" not in inspect.signature(JUDGES.factory(who)).parameters:
-        return dict(kwargs)  # such a judge writes nothing
-    before = kwargs.get("judge_kwargs", own.get("judge_kwargs") if who == own.get("judge") else None) or {}
-    return {**kwargs, "judge_kwargs": {**before, "keep_replies": False}}
-
-
-@contextmanager
-def models(
-    *,
-    concurrency: int,
-    cache: Path | None,
-    cache_mode: CacheMode,
-    budget_usd: float | None,
-    budget_tokens: int | None,
-) -> Iterator[Runtime]:
-    """Apply cache, budget and concurrency to all calls to models within the block."""
-    if cache is None and cache_mode == "replay":
-        raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
-    store = ResponseCache(cache, cache_mode) if cache is not None else None
-    try:
-        runtime = Runtime(
-            concurrency=max(64, 6 * concurrency),
-            model_concurrency=max(64, 6 * concurrency),
-            cache=store,
-            budget=Budget(budget_usd, budget_tokens),
-        )
-        with llm_runtime(runtime):
-            yield runtime
-    finally:
-        if store is not None:
-            store.close()
 
 
 def report_problems(problems: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import typer
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.cli.seat_options import CallOptions, models, takes_calls
 from elicit_gym.reporting.terminal import echo
 
 __all__ = ["scenarios_app"]
@@ -61,6 +62,7 @@ def stats_command(
 
 
 @scenarios_app.command("generate", cls=Command)
+@takes_calls
 def generate_command(
     personas: Annotated[
         Path, typer.Argument(help="Draw the personas from this file: PersonaHub's JSON lines, or one persona per line.")
@@ -83,10 +85,8 @@ def generate_command(
     temperature: m.TemperatureOption = None,
     max_new_tokens: m.MaxNewTokensOption = None,
     prompts: m.PromptsOption = None,
-    cache: m.CacheOption = None,
-    cache_mode: m.CacheModeOption = "read-write",
-    budget_usd: m.BudgetUsdOption = None,
-    budget_tokens: m.BudgetTokensOption = None,
+    *,
+    calls: CallOptions,
 ) -> None:
     """Make new scenarios with a model in the paper's three stages: opening message, traits, setting.
 
@@ -104,7 +104,7 @@ def generate_command(
     chat = make_chat_model(model, api_base=api_base, temperature=temperature, max_tokens=max_new_tokens)
     with (
         o.stoppable(f"What was made is saved; run the command again with --out {out} to go on."),
-        o.models(concurrency=1, cache=cache, cache_mode=cache_mode, budget_usd=budget_usd, budget_tokens=budget_tokens),
+        models(1, calls),
         progress_bar("opening messages", count, show=True) as advance,
     ):
         chat.check()

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
+from elicit_gym.evaluation.failures import SHORT_FIRST, failure_notes
 from elicit_gym.evaluation.figures import draw_figures
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.reporting.page import data_uri, pack, write_page
 from elicit_gym.reporting.style import colour
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.strict_json import json_text
 from elicit_gym.types import Scenario
 
@@ -57,6 +58,8 @@ def write_report(
         "columns": _COLUMNS,
         "pairs": pairs,
         "usage": usage,
+        "failed": {p.policy: failure_notes([r for r in records if r.policy == p.policy]) for p in policies},
+        "short_first": SHORT_FIRST,
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
         "num_episodes": len(records),
         "num_scenarios": len({record.scenario_id for record in records}),

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from elicit_gym.errors import EpisodeFailure, SettingError
 from elicit_gym.judges.parse_verdict import parse_verdicts
-from elicit_gym.llm.make import make_chat_model
+from elicit_gym.llm.make import DEFAULT_MODEL, PAPER_JUDGE, make_chat_model
 from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
 from elicit_gym.parts import describe_with_model
@@ -60,7 +60,7 @@ class LLMJudge:
     scenario therefore begin with the same words, which is what providers' prompt caches go by.
 
     Args:
-        model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
+        model: a name for `elicit_gym.llm.make.make_chat_model`, a chat model, or ``paper`` for the paper's own.
         mode: ``item`` (one call per item, as in the paper) or ``checklist``.
         prompts: a folder with prompt files of your own (``judge_item.txt``, ``judge_checklist.txt``,
             ``judge_retry.txt``).
@@ -82,7 +82,7 @@ class LLMJudge:
 
     def __init__(
         self,
-        model: str | ChatModel = "hosted_vllm/AtlaAI/Selene-1-Mini-Llama-3.1-8B",
+        model: str | ChatModel = DEFAULT_MODEL,
         *,
         mode: Literal["item", "checklist"] = "item",
         prompts: str | None = None,
@@ -96,7 +96,8 @@ class LLMJudge:
                 f"Making the judge 'llm': expected mode 'item' or 'checklist', got {mode!r}. Choose one."
             )
         settings = {"temperature": 0.0, "max_tokens": max_tokens, **model_kwargs}
-        self.model: ChatModel = make_chat_model(model, **settings) if isinstance(model, str) else model
+        name = PAPER_JUDGE if model == "paper" else model
+        self.model: ChatModel = make_chat_model(name, **settings) if isinstance(name, str) else name
         self._mode = mode
         self._sampled = bool(settings["temperature"])
         if mode == "item":
@@ -205,7 +206,9 @@ class _Call:
         self.problem = ""
         self.num_cut_off = 0
         fixed = (hidden_context(request.scenario), *(item.question for item in request.scenario.checklist))
-        self.mark = mark_outside(fixed, (request.user_message, request.assistant_message))
+        foreign = (request.user_message, request.assistant_message)
+        self.mark = mark_outside(fixed, foreign)
+        self._material = "\n".join((*foreign, *fixed))
 
     @property
     def settled(self) -> bool:
@@ -216,7 +219,7 @@ class _Call:
         """Read a reply."""
         cut_off = response.finish_reason == "length"
         self.answers, reason = parse_verdicts(
-            response.text, len(self.items), self.request.assistant_message, mark=self.mark, truncated=cut_off
+            response.text, len(self.items), self._material, mark=self.mark, truncated=cut_off
         )
         self.problem = reason or ""
         self.num_cut_off += cut_off

@@ -73,6 +73,7 @@ class ResponseCache:
             "output_tokens": response.output_tokens,
             "cost_usd": response.cost_usd,
             "flags": list(response.flags),
+            "calls": response.calls,
         }
         self._store.put({key: value})
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.files import write_text
+from elicit_gym.redaction import redact
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 from elicit_gym.strict_json import json_text
@@ -110,7 +111,7 @@ def write_page(path: Path, package: str, template: str, values: Mapping[str, Any
     )
     page = {"page_style": Markup(style), "page_script": Markup(script), "page_policy": Markup(policy)}
     text = environment.get_template(template).render({**values, **page})
-    write_text(path, text.encode("utf-8", "replace").decode("utf-8"))
+    write_text(path, redact(text).encode("utf-8", "replace").decode("utf-8"))
     return path
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from elicit_gym.errors import EpisodeFailure, UserSimulatorFailure
-from elicit_gym.llm.make import make_chat_model
+from elicit_gym.llm.make import DEFAULT_MODEL, PAPER_USER, make_chat_model
 from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
 from elicit_gym.parts import describe_with_model
@@ -36,14 +36,14 @@ class LLMUserSimulator:
     the reply's flags.
 
     Args:
-        model: a name for `elicit_gym.llm.make.make_chat_model`, or a chat model.
+        model: a name for `elicit_gym.llm.make.make_chat_model`, a chat model, or ``paper`` for the paper's own.
         prompts: a folder with prompt files of your own (``user_system.txt``, ``user_progress.txt``,
             ``user_retry.txt``).
         max_attempts: the number of replies to ask for, the first included.
         model_kwargs: arguments of `make_chat_model`: ``api_base``, ``temperature``, ``max_tokens``, ...
 
     References:
-        InfoQuest, Section 3.1 and Appendix A.5; Section 3.3 for the default model. Differences from it: the state
+        InfoQuest, Section 3.1 and Appendix A.5; Section 3.3 for the model. Differences from it: the state
         of the game stands in the agent's latest message only, between marks that the agent cannot forge; replies are
         checked; the wording is ours.
     """
@@ -52,13 +52,14 @@ class LLMUserSimulator:
 
     def __init__(
         self,
-        model: str | ChatModel = "gemini/gemini-2.0-flash",
+        model: str | ChatModel = DEFAULT_MODEL,
         *,
         prompts: str | None = None,
         max_attempts: int = 3,
         **model_kwargs: Any,
     ) -> None:
-        self.model: ChatModel = make_chat_model(model, **model_kwargs) if isinstance(model, str) else model
+        name = PAPER_USER if model == "paper" else model
+        self.model: ChatModel = make_chat_model(name, **model_kwargs) if isinstance(name, str) else name
         self._system = load_prompt(_PACKAGE, "user_system", _SYSTEM_FIELDS, prompts)
         self._progress = load_prompt(_PACKAGE, "user_progress", ("mark", "progress", "stuck", "next_item"), prompts)
         self._retry = load_prompt(_PACKAGE, "user_retry", ("problem",), prompts)

@@ -19,9 +19,9 @@ from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.figures import draw_figures
 from elicit_gym.evaluation.rejudge import rejudge
 from elicit_gym.evaluation.summary import summarise_policies
-from elicit_gym.evaluation.usage import estimate_usage
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rollout.estimate import estimate_usage
 from elicit_gym.rollout.run_episode import run_episode
 from elicit_gym.types import ChatHistory, JudgeRequest, Message, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
@@ -131,7 +131,7 @@ def test_an_estimate_of_costs_does_not_play_the_whole_conversation() -> None:
     def estimated(max_turns: int) -> list[tuple[int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=1, max_turns=max_turns, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())],
         )  # fmt: skip
         return [(row.calls, row.input_tokens, row.output_tokens) for row in rows]
 
@@ -142,12 +142,12 @@ def test_the_estimate_of_a_long_conversation_is_that_of_playing_it(monkeypatch: 
     def estimated() -> list[tuple[str, int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=3, max_turns=157, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())],
         )  # fmt: skip
         return [(row.seat, row.calls, row.input_tokens, row.output_tokens) for row in rows]
 
     quick = estimated()
-    monkeypatch.setattr("elicit_gym.evaluation.usage.PLAYED_TURNS", 1_000)
+    monkeypatch.setattr("elicit_gym.rollout.estimate.PLAYED_TURNS", 1_000)
     for row, whole in zip(quick, estimated(), strict=True):
         assert row[:2] == whole[:2]
         assert row[2:] == pytest.approx(whole[2:], rel=1e-4)

@@ -13,11 +13,11 @@ from elicit_gym.evaluation.tables import (
     print_rejudged,
     print_usage,
 )
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 from elicit_gym.types import ChatHistory
