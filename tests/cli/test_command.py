@@ -155,7 +155,8 @@ def test_every_setting_reaches_the_trainer(method: str, tmp_path: Path, monkeypa
         reached.append(settings)
 
     monkeypatch.setattr(f"elicit_gym.agents.training.{method}.train_{method}", trainer)
-    monkeypatch.setattr("elicit_gym.agents.local_model.load_model", lambda *_, **__: (_Network(), None))
+    # Where it is looked up: patched at its source, it would stay in the module that imports it meanwhile.
+    monkeypatch.setattr("elicit_gym.agents.training.start.load_model", lambda *_, **__: (_Network(), None))
     monkeypatch.setattr(train, "_prepare", lambda *_: (None, None, [], []))
     assert command("train", method, "a-model", "--out", tmp_path, *words) == 0
     assert reached == [replace(kind(), **given)]
