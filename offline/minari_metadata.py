@@ -15,12 +15,12 @@ from elicit_gym.json_files import read_json
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS
 from elicit_gym.offline.episodes import OfflineEpisode
 from elicit_gym.offline.load_dataset import list_datasets
+from elicit_gym.registration import DEFAULT_ENV
 
 __all__ = ["built_replay_spec", "create_minari_dataset", "replay_spec"]
 
 VERSION = version("elicit-gym")
 CODE = f"https://pypi.org/project/elicit-gym/{VERSION}/"
-PLAYED = "elicit_gym/InfoQuest-v0"
 REPLAY = "elicit_gym/YieldReplay-v0"
 CHECKLIST = (0.0, 5.0)
 """The lowest and the highest return in InfoQuest: no item of the checklist is satisfied, or all five are."""
@@ -36,7 +36,7 @@ class _Specification(gym.Env[Any, Any]):
 
 def _environment_of(episodes: Sequence[OfflineEpisode], name: str) -> EnvSpec | None:
     if all(episode.domain == "infoquest" for episode in episodes):
-        return gym.spec(PLAYED)
+        return gym.spec(DEFAULT_ENV)
     if name in list_datasets():
         return replay_spec(name)
     return None
