@@ -250,6 +250,7 @@ def test_a_command_of_settings_shows_its_own_options_first() -> None:
 
 
 FLAGS = {flag for name in COMMANDS for flag in options(name)} | {"--help", "--install-completion"}
+FLAGS |= {flag for name in COMMANDS for param in built(name).params for flag in param.secondary_opts}
 
 
 def test_what_messages_and_pages_name_is_an_option() -> None:
