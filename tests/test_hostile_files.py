@@ -418,7 +418,7 @@ READERS: dict[str, Reader] = {
     "prompts": Reader(prompts, ("ask.txt",), read_prompts),
     "training state": Reader(training_state, ("training_state.pt",), load_training_state, 40),
     "exported rows": Reader(exported_rows, ("rows.json",), read_exports),
-    "transcripts": Reader(transcripts, tuple(f"{i}.json" for i in range(8)) + ("0.jsonl",), read_transcripts, 40),
+    "transcripts": Reader(transcripts, (*(f"{i}.json" for i in range(8)), "0.jsonl"), read_transcripts, 40),
     "replies": Reader(replies, ("setting.json", "verdicts.json", "served.json"), read_replies),
     "policy": Reader(
         whole_policy,

@@ -14,10 +14,10 @@ __all__ = ["parse_verdict", "parse_verdicts"]
 # Zero-width characters, joiners and direction marks can hide a word from a reader or a pattern.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
 _MARKDOWN = re.compile(r"[*_`#>]+")
-_ALL_FENCED = re.compile(r"\s*```(?:json)?\s*((?:(?!```).)*)```\s*", re.DOTALL | re.IGNORECASE)
+_FENCE = "```"
 _RESULT_LINE = re.compile(
-    r"^\s*[-•]?\s*(?:final\s+)?(?:result|verdict|judge?ment|answer)\s*(?P<number>\d+)?\s*[:=\-–—]"
-    r"\s*(?P<answer>[^\n]*?)[^\S\n]*$",
+    r"^[^\S\n]{0,99}[-•]?[^\S\n]{0,99}(?:final\s{1,9})?(?:result|verdict|judge?ment|answer)\s{0,99}(?P<number>\d{1,9})?"
+    r"\s{0,9}[:=\-–—]\s{0,99}(?P<answer>[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _YES_OR_NO = re.compile(r"^[\[(<\"'“]*(?P<word>yes|no)[\])>\"'”]*[.!]?$", re.IGNORECASE)
@@ -39,8 +39,10 @@ def _json_of(text: str) -> object:
 
     JSON inside other text is never read: it may be a quotation of what is judged.
     """
-    fenced = _ALL_FENCED.fullmatch(text)
-    candidate = (fenced[1] if fenced else text).strip()
+    candidate = text.strip()
+    inside = candidate.removeprefix(_FENCE).removesuffix(_FENCE)
+    if len(candidate) == len(inside) + 2 * len(_FENCE) and _FENCE not in inside:
+        candidate = (inside[4:] if inside[:4].lower() == "json" else inside).strip()
     if candidate[:1] not in ("{", "["):
         return None
     try:

@@ -4,7 +4,8 @@ import re
 
 __all__ = ["clean_content", "spoken"]
 
-_CLOSED_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_BEGIN_THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_END_THINK = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OPEN_THINK = re.compile(r"<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
 _ORPHAN_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
@@ -26,7 +27,7 @@ def clean_content(content: str | None, reasoning: str | None, finish_reason: str
     """
     flags: list[str] = []
     text = content or ""
-    without = _CLOSED_THINK.sub("", text)
+    without = _without_closed(text)
     if without != text:
         flags.append("think_removed")
         text = without
@@ -42,6 +43,16 @@ def clean_content(content: str | None, reasoning: str | None, finish_reason: str
     if not text:
         flags.append("only_reasoning" if reasoning and reasoning.strip() else "empty")
     return text, tuple(flags)
+
+
+def _without_closed(text: str) -> str:
+    """Remove thinking that ends; a pattern for all of it would look for its end again and again."""
+    kept: list[str] = []
+    position = 0
+    while (begin := _BEGIN_THINK.search(text, position)) and (end := _END_THINK.search(text, begin.end())):
+        kept.append(text[position : begin.start()])
+        position = end.end()
+    return "".join(kept) + text[position:]
 
 
 def spoken(text: str) -> str:

@@ -25,8 +25,7 @@ from elicit_gym.version import __version__
 
 __all__ = ["Manifest", "RunFacts", "RunManifest", "describe_policies", "describe_run", "run_facts"]
 
-_USER_IN_URL = re.compile(r"(?<=://)[^/\s@]+@")
-_QUERY_IN_URL = re.compile(r"(?<=://)([^\s?]+)\?\S*")
+_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +259,19 @@ def run_facts(packages: Sequence[str]) -> RunFacts:
 def _public(value: Any) -> Any:
     """Return a value without the users, passwords and queries of the addresses in it."""
     if isinstance(value, str):
-        return _QUERY_IN_URL.sub(r"\1", _USER_IN_URL.sub("", value))
+        return _WORD.sub(lambda word: _public_address(word[0]), value)
     if isinstance(value, Mapping):
         return {key: _public(inner) for key, inner in value.items()}
     return [_public(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _public_address(word: str) -> str:
+    first, *parts = word.split("://")
+    if not parts:
+        return word
+    for i, part in enumerate(parts):
+        user, at, rest = part.partition("@")
+        if at and user and "/" not in user:
+            parts[i] = rest
+    host, query, _ = "://".join(parts).partition("?")
+    return f"{first}://{host}" if host or not query else word

@@ -11,6 +11,7 @@ References:
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -257,12 +258,22 @@ def _read_opening(text: str, earlier: Sequence[frozenset[str]]) -> str:
 
 def _read_traits(text: str) -> str:
     line = next((line for line in text.strip().splitlines() if line.strip()), "")
-    traits = [
-        part.strip().strip('"“”.') for part in re.split(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", line) if part.strip()
-    ]
+    traits = [part.strip().strip('"“”.') for part in _split_at_commas(line) if part.strip()]
     if len(traits) != 3 or any(len(trait.split()) > 8 for trait in traits):
         raise ValueError(f"expected 3 short traits separated by commas, got {text[:80]!r}")
     return ", ".join(traits)
+
+
+def _split_at_commas(line: str) -> list[str]:
+    """Split a line at the commas that are followed by an even number of quotation marks: those outside of a pair."""
+    quoted = line.count('"') % 2 == 1
+    cuts = [-1]
+    for mark in re.finditer('[",]', line):
+        if mark[0] == '"':
+            quoted = not quoted
+        elif not quoted:
+            cuts.append(mark.start())
+    return [line[before + 1 : after] for before, after in pairwise([*cuts, len(line)])]
 
 
 def _candidates(text: str) -> Iterator[str]:

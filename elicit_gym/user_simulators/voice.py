@@ -61,7 +61,7 @@ class Voice:
             pick: a number that chooses among openers and emoji; successive numbers give different ones.
         """
         body = sentence.rstrip()
-        mark = body[-1] if body[-1] in ".!?" else "."
+        mark = body[-1] if body.endswith((".", "!", "?")) else "."
         body = body.rstrip(".!?")
         if self._formal:
             body = _CONTRACTION.sub(_expand, body)
@@ -116,7 +116,7 @@ _SMALL = frozenset(
     big tiny fresh past outside upstairs behind used put went come looking haven't don't nothing such maybe
     """.split()
 )
-"""First words that are no names, beside the function words."""
+"""First words that are not names, beside the function words."""
 
 
 @lru_cache(maxsize=4_096)
