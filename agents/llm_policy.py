@@ -53,7 +53,7 @@ class LLMPolicy:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LLMPolicy":
         # Workers share the model, with its connections and a test double's script; each has its own episode only.
-        twin = object.__new__(LLMPolicy)
+        twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._usage, twin._flags = [], []
         return twin

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.agents.policy_folder import base_model_of, is_policy_folder, policy_name
+from elicit_gym.agents.policy_spec import parse_policy_spec
 from elicit_gym.agents.system_prompt import load_system_prompt, split_prompt
 from elicit_gym.errors import SettingError
-from elicit_gym.policy import Policy
+from elicit_gym.policy import Policy, ScenarioPolicy
 from elicit_gym.registry import POLICIES, unknown_name
 
 __all__ = ["load_policy"]
@@ -25,7 +26,9 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
             local Hugging Face model; the folder of a trained policy (adapter or model, with its config); or
             ``module:attribute`` for a class, or a function without arguments, in an importable module or in the
             current folder. A model's name may end in ``+PROMPT`` (``hf:MODEL+elicitor``): a system prompt of its own,
-            so that prompts can be compared in one run.
+            so that prompts can be compared in one run; and after that in options of its own
+            (``litellm:MODEL,temperature=0,max-tokens=64``), so that settings can. ``LABEL=`` before all of it is the
+            policy's name in reports.
         llm_kwargs: for `elicit_gym.agents.llm_policy.LLMPolicy`, where `spec` names a model. Its ``system_prompt`` is
             for prompted models: a trained policy acts as it was trained, unless its own spec names a prompt.
 
@@ -33,9 +36,29 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
         UnknownNameError: no such name.
         SettingError: the module or class cannot be loaded, or what it makes is not a policy.
     """
-    if spec in POLICIES.names():
-        return _checked(spec)
-    whole, (spec, own_prompt) = spec, split_prompt(spec)
+    written = parse_policy_spec(spec)
+    policy = _load(written.spec, {**llm_kwargs, **written.options}, own=bool(written.options))
+    if written.label is None and not written.suffix:
+        return policy
+    name = written.label or f"{policy.name}{written.suffix}"
+    if isinstance(policy, ScenarioPolicy):
+        raise SettingError(
+            f"Loading the policy {spec!r}: expected one that can be renamed, got {policy.name!r}, which is made "
+            "anew for each scenario. Leave the label out."
+        )
+    policy.name = name
+    return policy
+
+
+def _load(spec: str, llm_kwargs: dict[str, Any], *, own: bool) -> Policy:
+    """Make a policy.
+
+    Args:
+        spec: without a label and options of its own.
+        llm_kwargs: for models.
+        own: whether some of them are for this policy alone, so that it has to take them.
+    """
+    whole, (spec, own_prompt) = spec, split_prompt(spec) if spec not in POLICIES.names() else (spec, None)
     if own_prompt is not None:
         llm_kwargs["system_prompt"] = own_prompt
     kind, _, model = spec.partition(":")
@@ -47,7 +70,12 @@ def load_policy(spec: str, **llm_kwargs: Any) -> Policy:
         from elicit_gym.agents.llm_policy import LLMPolicy
 
         return LLMPolicy(model, transport=kind, **llm_kwargs)
-    if ":" in whole:
+    if own:
+        raise SettingError(
+            f"Loading the policy {whole!r}: expected a model where options are given, got something else. Leave them "
+            "out."
+        )
+    if whole in POLICIES.names() or ":" in whole:
         return _checked(whole)
     more = "; litellm:MODEL; http:MODEL; hf:MODEL; the folder of a trained policy; or module:attribute for your own"
     raise unknown_name("policy", whole, POLICIES.names(), more)

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.batch import collate
+from elicit_gym.agents.batch import Row, collate
 from elicit_gym.agents.local_model import best_device, load_model, loaded_sha256
 from elicit_gym.agents.sampling import RowNoise, generate
 from elicit_gym.agents.system_prompt import with_system_prompt
@@ -101,7 +101,7 @@ class LocalPolicy:
 
     def describe(self) -> Description:
         """Return what the utterances depend on; where the weights lie, and on which device they are, does not count."""
-        template = str(self.tokenizer.chat_template)
+        template = str(self.tokenizer.chat_template).encode("utf-8", "surrogatepass")
         return Description(
             name=self.name,
             kind=kind_of(self),
@@ -111,7 +111,7 @@ class LocalPolicy:
             },
             weights_sha256=(weights_sha256(self._files) if self._files else None) or loaded_sha256(self.model),
             prompts=prompt_hashes(self),
-            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template.encode()).hexdigest()},
+            settings={"dtype": str(self.model.dtype), "chat_template_sha256": sha256(template).hexdigest()},
         )  # fmt: skip
 
     def reset(self, seed: int) -> None:
@@ -155,7 +155,12 @@ class LocalPolicy:
         return self.log_prob_batch([history], [action])[0].total
 
     def log_prob_batch(
-        self, histories: Sequence[ChatHistory], actions: Sequence[str], *, with_end: bool = False
+        self,
+        histories: Sequence[ChatHistory],
+        actions: Sequence[str],
+        *,
+        with_end: bool = False,
+        temperature: float = 1.0,
     ) -> list[LogProb]:
         """Return the log probability of each action after its history.
 
@@ -163,6 +168,7 @@ class LocalPolicy:
             histories: the histories, shape (n,).
             actions: the actions, shape (n,).
             with_end: whether the token that ends the utterance counts too.
+            temperature: the sampling temperature whose probabilities are asked for.
 
         Raises:
             SettingError: an example is longer than the model's context.
@@ -189,16 +195,32 @@ class LocalPolicy:
         order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            batch = collate([(examples[i], 0.0) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
-            counted = batch.action_mask
+            batch = collate([Row.of(examples[i]) for i in chosen], self.tokenizer.pad_token_id, self.model.device)
+            counted = batch.actions
             if not with_end:
                 ends = torch.tensor([examples[i].end for i in chosen], device=counted.device)
                 counted[torch.arange(len(chosen), device=counted.device), ends] = 0
             with torch.inference_mode():
-                _, totals, counts = action_log_probs(self.model, batch.input_ids, counted)
+                _, totals, counts = action_log_probs(
+                    self.model, batch.input_ids, counted, len(chosen), temperature=temperature
+                )
             for i, total, count in zip(chosen, totals.tolist(), counts.tolist(), strict=True):
                 scores[i] = LogProb(total, int(count))
         return [score for score in scores if score is not None]
+
+    def action_log_probs(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[float]:
+        """Return the log probability of saying each action at the policy's temperature, and of ending there.
+
+        Raises:
+            SettingError: the policy decodes greedily, so that nearly every action has probability 0.
+        """
+        if not self._temperature:
+            raise SettingError(
+                f"Asking {self.name} how probable its actions are: expected a sampling temperature above 0, got 0 "
+                "(greedy decoding). Give it one, for example 1."
+            )
+        scored = self.log_prob_batch(histories, actions, with_end=True, temperature=self._temperature)
+        return [score.total for score in scored]
 
     def count_prompt_tokens(self, histories: Sequence[ChatHistory]) -> list[int]:
         """Return how many tokens the model reads before it answers each history, prompt and template included."""

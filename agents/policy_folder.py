@@ -1,13 +1,13 @@
 """The folder of a trained policy: weights, tokenizer, and how it was made."""
 
 import re
-import shutil
 import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import replacing
 from elicit_gym.json_files import read_json, write_json
 
 __all__ = [
@@ -31,14 +31,10 @@ class BaseModelWarning(UserWarning):
 
 def save_policy(folder: Path, model: Any, tokenizer: Any, config: dict[str, Any]) -> None:
     """Write the adapter or model as safetensors, the tokenizer and the config into a folder that is then renamed."""
-    temporary = folder.with_name(folder.name + ".tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    model.save_pretrained(temporary, safe_serialization=True)
-    tokenizer.save_pretrained(temporary)
-    write_json(temporary / CONFIG, config)
-    shutil.rmtree(folder, ignore_errors=True)
-    temporary.replace(folder)
+    with replacing(folder, folder=True) as beside:
+        model.save_pretrained(beside, safe_serialization=True)
+        tokenizer.save_pretrained(beside)
+        write_json(beside / CONFIG, config)
 
 
 def is_policy_folder(folder: str | Path) -> bool:

@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from elicit_gym.json_files import write_json
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -56,6 +58,25 @@ def provenance() -> dict[str, Any]:
         "machine": {"processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()},
         "versions": {package: version(package) for package in ("elicit-gym", "gymnasium", "numpy")},
     }
+
+
+def merge_results(name: str, entries: dict[str, dict[str, Any]]) -> Path:
+    """Put entries into ``results/<name>.json`` beside those that are there, each with its own provenance.
+
+    At the top of the file stands the provenance of the latest run.
+
+    Args:
+        name: of the file.
+        entries: what was measured in this run, by the name of what was measured; entries of these names are replaced.
+    """
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    measured = provenance()
+    write_json(path, before | measured | {key: {**numbers, "measured": measured} for key, numbers in entries.items()})
+    kept = sorted(set(before) - set(entries) - set(measured))
+    print(f"{path}: {', '.join(entries)} written; {', '.join(kept) or 'nothing else'} kept.")
+    return path
 
 
 def write_result(name: str, numbers: dict[str, Any]) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ from elicit_gym.scenarios.derived import derived_scenario, rarity_of
 from elicit_gym.scenarios.load import BUNDLED
 from elicit_gym.types import Scenario
 
-__all__ = ["FOLDER", "LabelledMessage", "SetName", "derived_scenarios", "load_messages"]
+__all__ = ["FOLDER", "LabelledMessage", "SetName", "derived_scenarios", "labels_sha256", "load_messages"]
 
 FOLDER = Path(__file__).parent.parent / "tests" / "data"
 
@@ -31,6 +32,11 @@ class LabelledMessage:
     message: str
     items: tuple[bool, ...]
     facts: tuple[str, ...]
+
+
+def labels_sha256(name: str) -> str:
+    """Return the hash of a labelled set's file."""
+    return sha256((FOLDER / f"{name}.jsonl").read_bytes()).hexdigest()
 
 
 def load_messages(name: str) -> list[LabelledMessage]:

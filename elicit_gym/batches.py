@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from elicit_gym.errors import EpisodeFailure, FailureSource, FatalModelError, attributed
+from elicit_gym.errors import EpisodeFailure, FatalModelError, Seat, attributed, in_seat
 
 __all__ = ["answer_all"]
 
@@ -17,7 +17,7 @@ def answer_all(
     one: Callable[[Question], Answer],
     batch: Callable[[Sequence[Question]], Sequence[Answer | EpisodeFailure]] | None,
     *,
-    source: FailureSource,
+    source: Seat,
     doing: str,
 ) -> list[Answer | EpisodeFailure]:
     """Have one part answer many questions.
@@ -36,16 +36,21 @@ def answer_all(
     Raises:
         FatalModelError: no call to a model can succeed.
     """
-    answers = None if batch is None or len(questions) < 2 else _in_one_batch(questions, batch, doing)
-    if answers is None:
-        answers = []
-        for question in questions:
-            try:
-                answers.append(one(question))
-            except FatalModelError:
-                raise
-            except Exception as error:
-                answers.append(attributed(error, source, doing))
+    with in_seat(source):
+        answers = None if batch is None or len(questions) < 2 else _in_one_batch(questions, batch, doing)
+        if answers is None:
+            answers = []
+            for question in questions:
+                try:
+                    answers.append(one(question))
+                except FatalModelError as error:
+                    error.seat = error.seat or source
+                    raise
+                except Exception as error:
+                    answers.append(attributed(error, source, doing))
+    for answer in answers:
+        if isinstance(answer, EpisodeFailure):
+            answer.seat = answer.seat or source
     return answers
 
 

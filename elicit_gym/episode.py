@@ -1,14 +1,19 @@
 """Episodes as data: what was said, what it earned, and what stopped an episode that could not be finished."""
 
-from collections.abc import Iterator, Mapping
+import base64
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elicit_gym.errors import FailureSource
-from elicit_gym.strict_json import typed
-from elicit_gym.types import ChatHistory, Message, Usage
+from elicit_gym.errors import FailureSource, Seat
+from elicit_gym.strict_json import json_text, parse_json, typed
+from elicit_gym.types import ChatHistory, JudgeReply, Message, Usage
 
 __all__ = ["Episode", "EpisodeRecord", "Failure", "Transition", "Turn"]
+
+MAX_JUDGED = 64_000_000
+"""The most bytes to which what a judge wrote in one episode may unpack."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +37,7 @@ class Turn:
         newly_satisfied: indexes of checklist items.
         unscored: indexes of the items that the judge could not score.
         flags: what the user simulator had to repair.
+        judged: what the judge wrote, by item; empty for judges that write nothing, and where it is left out.
     """
 
     action: str
@@ -42,6 +48,7 @@ class Turn:
     unscored: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+    judged: tuple[JudgeReply, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,11 +123,13 @@ class Failure:
         source: the part that caused it.
         message: what happened, without keys or tracebacks.
         turn: the turn that failed, counted from 1; 0 for the reset.
+        seat: in which it happened; None where that is not known.
     """
 
     source: FailureSource
     message: str
     turn: int
+    seat: Seat | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,12 +170,16 @@ class EpisodeRecord:
             "truncated": self.episode.truncated,
             "left": self.episode.left,
         }
+        if any(turn.judged for turn in self.episode.turns):
+            row["judged"] = _pack([turn.judged for turn in self.episode.turns])
         if self.failure is not None:
             row["failure"] = {
                 "source": self.failure.source,
                 "message": self.failure.message,
                 "turn": self.failure.turn,
             }
+            if self.failure.seat is not None:
+                row["failure"]["seat"] = self.failure.seat
         return row
 
     @classmethod
@@ -177,6 +190,10 @@ class EpisodeRecord:
             AttributeError, KeyError, TypeError: the row is not a record; a field of another type is named.
         """
         turns = typed(list, row["turns"], "turns")
+        packed = row.get("judged")
+        judged = _unpack(typed(str, packed, "judged")) if packed is not None else [()] * len(turns)
+        if len(judged) != len(turns):
+            raise TypeError(f"judged: expected what the judge wrote in {len(turns)} turns, got {len(judged)}")
         return cls(
             policy=typed(str, row["policy"], "policy"),
             env_id=typed(str, row["env_id"], "env_id"),
@@ -185,7 +202,7 @@ class EpisodeRecord:
             seed=typed(int, row["seed"], "seed"),
             episode=Episode(
                 opening_message=typed(str, row["opening_message"], "opening_message"),
-                turns=tuple([_turn_from_row(turn, i) for i, turn in enumerate(turns)]),
+                turns=tuple([_turn_from_row(turn, i, judged[i]) for i, turn in enumerate(turns)]),
                 terminated=typed(bool, row["terminated"], "terminated"),
                 truncated=typed(bool, row["truncated"], "truncated"),
                 left=typed(bool, row["left"], "left"),
@@ -210,7 +227,39 @@ def _turn_to_row(turn: Turn) -> dict[str, Any]:
     return row
 
 
-def _turn_from_row(row: Mapping[str, Any], index: int) -> Turn:
+def _pack(turns: Sequence[Sequence[JudgeReply]]) -> str:
+    """Compress what a judge wrote, a whole episode at a time, since its replies resemble each other."""
+    plain = [[[j.item, j.satisfied, list(j.replies), j.reason] for j in judged] for judged in turns]
+    packed = zlib.compress(json_text(plain).encode("ascii"), 9)
+    return base64.b85encode(packed).decode("ascii")
+
+
+def _unpack(packed: str) -> list[tuple[JudgeReply, ...]]:
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(base64.b85decode(packed), MAX_JUDGED)
+        if unpacking.unconsumed_tail:
+            raise ValueError(f"it unpacks to more than {MAX_JUDGED:,} bytes")
+        if not unpacking.eof:
+            raise ValueError("it is cut off")
+        plain = parse_json(text.decode("ascii"))
+        return [
+            tuple(
+                JudgeReply(
+                    item=typed(int, item, "item"),
+                    satisfied=None if satisfied is None else typed(bool, satisfied, "satisfied"),
+                    replies=_all_of(str, replies, "replies"),
+                    reason=None if reason is None else typed(str, reason, "reason"),
+                )
+                for item, satisfied, replies, reason in judged
+            )
+            for judged in typed(list, plain, "judged")
+        ]
+    except (TypeError, ValueError, zlib.error) as error:
+        raise TypeError(f"judged: what the judge wrote cannot be unpacked: {error}") from None
+
+
+def _turn_from_row(row: Mapping[str, Any], index: int, judged: tuple[JudgeReply, ...]) -> Turn:
     try:
         return Turn(
             action=_text(row["action"], "action"),
@@ -221,6 +270,7 @@ def _turn_from_row(row: Mapping[str, Any], index: int) -> Turn:
             unscored=_all_of(int, row.get("unscored"), "unscored"),
             flags=_all_of(str, row.get("flags"), "flags"),
             usage=tuple([_usage(spent) for spent in row.get("usage", ())]),
+            judged=judged,
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise TypeError(f"turns[{index}]: {error}") from error

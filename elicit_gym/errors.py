@@ -22,7 +22,9 @@
 Messages follow one form: `<doing what>: expected <rule>, got <value> (<where>). <what to do>.`
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, ClassVar, Literal
 
@@ -40,6 +42,7 @@ __all__ = [
     "PortableError",
     "RewardFailure",
     "ScenarioError",
+    "Seat",
     "SettingError",
     "StorageError",
     "UnknownNameError",
@@ -47,8 +50,11 @@ __all__ = [
     "WorkerFailure",
     "attributed",
     "boundary",
+    "current_seat",
+    "in_seat",
 ]
 
+Seat = Literal["policy", "user_simulator", "judge", "reward"]
 FailureSource = Literal["policy", "user_simulator", "judge", "reward", "model", "worker", "budget"]
 
 
@@ -120,9 +126,11 @@ class EpisodeFailure(ElicitGymError):
 
     Attributes:
         source: the part that caused it.
+        seat: where it happened; set by the innermost boundary. A failed model may sit in any seat.
     """
 
     source: ClassVar[FailureSource]
+    seat: Seat | None = None
 
 
 class PolicyFailure(EpisodeFailure):
@@ -156,7 +164,11 @@ class ModelFailure(EpisodeFailure):
 
 
 class FatalModelError(ModelFailure):
-    """No call of this run can succeed: the key, the model's name or the server is wrong. Ends the run."""
+    """No call of this run can succeed: the key, the model's name or the server is wrong. Ends the run.
+
+    It is raised before the first call where that can be told without one, and after a streak of calls that failed
+    alike; a single request that is refused fails alone (`ModelFailure`).
+    """
 
 
 class WorkerFailure(EpisodeFailure):
@@ -185,7 +197,25 @@ _FAILURES: dict[str, type[EpisodeFailure]] = {
 }
 
 
-def attributed(error: Exception, source: FailureSource, doing: str) -> EpisodeFailure:
+_SEAT: ContextVar[Seat | None] = ContextVar("elicit_gym_seat", default=None)
+
+
+def current_seat() -> Seat | None:
+    """Return the seat on whose behalf the caller acts, None outside of every `boundary`."""
+    return _SEAT.get()
+
+
+@contextmanager
+def in_seat(seat: Seat) -> Iterator[None]:
+    """Act on behalf of a seat within the block: what models cost there is its cost."""
+    token = _SEAT.set(seat)
+    try:
+        yield
+    finally:
+        _SEAT.reset(token)
+
+
+def attributed(error: Exception, source: Seat, doing: str) -> EpisodeFailure:
     """Return the failure of `source` that this error is; an `EpisodeFailure` is attributed already and stays itself.
 
     Args:
@@ -194,9 +224,11 @@ def attributed(error: Exception, source: FailureSource, doing: str) -> EpisodeFa
         doing: what was being done, for the message.
     """
     if isinstance(error, EpisodeFailure):
+        error.seat = error.seat or source
         return error
     failure = _FAILURES[source](f"{doing}: {type(error).__name__}: {error}")
     failure.__cause__ = error
+    failure.seat = source
     return failure
 
 
@@ -211,17 +243,20 @@ class boundary:  # noqa: N801 - reads as a verb: `with boundary("judge", ...)`
     """
 
     # A class, which is faster than a generator: the environment enters two of these in every step.
-    __slots__ = ("_doing", "_source")
+    __slots__ = ("_doing", "_source", "_token")
 
-    def __init__(self, source: FailureSource, doing: str) -> None:
+    def __init__(self, source: Seat, doing: str) -> None:
         self._source = source
         self._doing = doing
 
     def __enter__(self) -> None:
-        return None
+        self._token: Token[Seat | None] = _SEAT.set(self._source)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, EpisodeFailure):
-            raise attributed(error, self._source, self._doing) from error
+        _SEAT.reset(self._token)
+        if isinstance(error, Exception):
+            failure = attributed(error, self._source, self._doing)
+            if failure is not error:
+                raise failure from error

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from elicit_gym.errors import StorageError
-from elicit_gym.files import MEGABYTE, RAISE, check_size, current_limits, write_text
+from elicit_gym.file_limits import MEGABYTE, RAISE, check_size, current_limits
+from elicit_gym.files import appending, write_text
 from elicit_gym.strict_json import UnfitJSONError, json_text, parse_json
 
 __all__ = [
     "UnfinishedLineWarning",
+    "append_lines",
     "parse_line",
     "parse_lines",
     "read_json",
@@ -56,6 +58,12 @@ def write_json(path: Path, value: Any) -> None:
         SettingError: the file cannot be written.
     """
     write_text(path, json_text(value, indent=2) + "\n")
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Add whole lines to the end of a file, made if need be; see `elicit_gym.files.appending`."""
+    with appending(path) as file:
+        file.write(lines)
 
 
 def read_text(path: Path) -> str:
@@ -217,8 +225,7 @@ def resume_records(
         _warn(path, unfinished, "It was taken away")
         os.truncate(path, unfinished.start)
     elif unfinished is not None:
-        with path.open("ab") as file:
-            file.write(b"\n")
+        append_lines(path, "\n")
     return found
 
 

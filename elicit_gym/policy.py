@@ -22,6 +22,7 @@ __all__ = [
     "ScoringPolicy",
     "SeededBatchPolicy",
     "SpendingPolicy",
+    "StochasticPolicy",
     "is_privileged",
 ]
 
@@ -114,6 +115,19 @@ class ScoringPolicy(Policy, Protocol):
 
     def log_prob_batch(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[LogProb]:
         """Return the log probability of each action after its history, shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class StochasticPolicy(Policy, Protocol):
+    """A policy that knows how probable its own actions are: what off-policy evaluation weighs episodes with."""
+
+    def action_log_probs(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[float]:
+        """Return the natural logarithm of the probability that `act` says exactly this action after its history.
+
+        All that the action depends on counts: the sampling temperature, and that the utterance ends where it does.
+        An action that is never said has ``-inf``. Shape (n,).
+        """
         ...
 
 

@@ -22,6 +22,7 @@ _ENVS: dict[str, tuple[str, dict[str, object]]] = {
     "elicit_gym/InfoQuestLLM-v0": (_INFOQUEST, {"user_simulator": "llm", "judge": "llm"}),
 }
 
+# From the first release on, whatever changes returns raises the number in the id: docs/versioning.md.
 ENV_IDS: tuple[str, ...] = tuple(sorted(_ENVS))
 """Every id that this package registers."""
 

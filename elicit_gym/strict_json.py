@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from elicit_gym.errors import StorageError
+from elicit_gym.redaction import redact, redact_json
 
 __all__ = [
     "MAX_DEPTH",
@@ -121,7 +122,7 @@ def without_bad_numbers(value: Any) -> Any:
 
 
 def json_text(value: Any, *, indent: int | None = None, ascii_only: bool = True, sort_keys: bool = False) -> str:
-    """Return a value as JSON text: the one place where the package writes JSON.
+    """Return a value as JSON text without known secrets: the one place where the package writes JSON.
 
     Args:
         value: of JSON types; tuples are written as lists.
@@ -134,7 +135,12 @@ def json_text(value: Any, *, indent: int | None = None, ascii_only: bool = True,
         TypeError: it holds something that is of no JSON type.
     """
     try:
-        return json.dumps(value, indent=indent, ensure_ascii=ascii_only, sort_keys=sort_keys, allow_nan=False)
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii_only, sort_keys=sort_keys, allow_nan=False)
+        if redact(text) == text:
+            return text
+        # Replaced within the values, so that a number that reads like a secret stays a number.
+        clean = redact_json(value)
+        return json.dumps(clean, indent=indent, ensure_ascii=ascii_only, sort_keys=sort_keys, allow_nan=False)
     except ValueError as error:
         raise StorageError(
             f"Writing JSON: expected finite numbers, got another in {bad_number(value) or 'the value'} ({error}). "

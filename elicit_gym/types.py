@@ -17,6 +17,7 @@ __all__ = [
     "Fact",
     "FactId",
     "ItemKind",
+    "JudgeReply",
     "JudgeRequest",
     "Manner",
     "Message",
@@ -162,6 +163,7 @@ class Verdict:
         satisfied: the answer; None if the item could not be scored, which is never a silent "no".
         reason: why, in the judge's words; for an unscored item, what went wrong.
         raw: the raw reply behind it, if there is one.
+        earlier: the raw replies before it, which could not be used.
         flags: what had to be done to get it; calls that answer several items have them on the first.
         usage: what it cost; calls that answer several items have it on the first.
     """
@@ -169,8 +171,26 @@ class Verdict:
     satisfied: bool | None
     reason: str | None = None
     raw: str | None = None
+    earlier: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeReply:
+    """What a judge wrote about one checklist item, so that its verdict can be audited.
+
+    Attributes:
+        item: the item's index.
+        satisfied: the verdict; None for unscored.
+        replies: the raw replies, the one that counts last; more than one where it was asked again.
+        reason: the verdict's own, where it gives one.
+    """
+
+    item: int
+    satisfied: bool | None
+    replies: tuple[str, ...]
+    reason: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

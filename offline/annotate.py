@@ -1,11 +1,13 @@
 """The steps from a corpus' name to its rewards and to a built dataset on disk."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.errors import SettingError
-from elicit_gym.json_files import write_json
+from elicit_gym.errors import SettingError, StorageError
+from elicit_gym.files import check_output
+from elicit_gym.json_files import read_json, write_json
 from elicit_gym.offline.arrow import write_episodes
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS, DialogueReward, FactualNovelty
@@ -13,9 +15,13 @@ from elicit_gym.offline.entity_reader import EntityReader
 from elicit_gym.offline.episodes import episode_of_dialogue
 from elicit_gym.offline.load_corpus import load_corpus
 from elicit_gym.offline.merging import merge_turns
+from elicit_gym.offline.splits import SPLITS, parse_shares
 from elicit_gym.reporting.progress import progress_bar
 
-__all__ = ["build_dataset", "choose_dialogues", "make_reward", "read_entities_first"]
+__all__ = ["build_dataset", "check_build", "choose_dialogues", "make_reward", "read_entities_first"]
+
+BUILT = "a built dataset of elicit-gym"
+"""What the file beside a built dataset calls itself."""
 
 
 def choose_dialogues(
@@ -25,20 +31,31 @@ def choose_dialogues(
     path: Path | None = None,
     domain: str | None = None,
     commercial: bool = False,
+    seed: int = 0,
+    in_splits: bool = False,
 ) -> Corpus:
     """Load the dialogues of a corpus that meet every condition.
 
     Args:
         name: the corpus; see `elicit_gym.offline.load_corpus.load_corpus`.
-        split: the part to load; None for all.
+        split: the part to load; None for all; shares such as ``80/10/10`` for all of them, split anew.
         path: a local copy of the corpus.
         domain: the domain to keep; None for all.
         commercial: whether to keep only what may be used commercially.
+        seed: of the draw of the splits.
+        in_splits: whether dialogues without splits get some, with a warning; see
+            `elicit_gym.offline.corpus.Corpus.with_some_splits`.
 
     Raises:
-        SettingError: no dialogue meets them.
+        SettingError: no dialogue meets them, or the split is none.
     """
-    corpus = load_corpus(name, split, path=path).filter(domain=domain, commercial=commercial)
+    shares = parse_shares(split) if split is not None and split not in SPLITS else None
+    corpus = load_corpus(name, None if shares else split, path=path)
+    if shares is not None:
+        corpus = corpus.with_splits(seed, shares)
+    elif in_splits:
+        corpus = corpus.with_some_splits(seed)
+    corpus = corpus.filter(domain=domain, commercial=commercial)
     if not len(corpus):
         raise SettingError(f"Loading the corpus {name!r}: expected dialogues that meet the conditions, got none.")
     return corpus
@@ -98,9 +115,18 @@ def read_entities_first(reward: DialogueReward, corpus: Corpus, *, published: bo
 
 
 def build_dataset(
-    corpus: Corpus, reward: DialogueReward, out: Path, *, gamma: float, published: bool, chosen: Mapping[str, Any]
+    corpus: Corpus,
+    reward: DialogueReward,
+    out: Path,
+    *,
+    gamma: float,
+    published: bool,
+    chosen: Mapping[str, Any],
+    inputs: Iterable[Path] = (),
 ) -> None:
     """Annotate a corpus and write it as one Arrow file, with a JSON file beside it that says how it was made.
+
+    The file beside ``NAME`` is ``NAME.json``.
 
     Args:
         corpus: the dialogues.
@@ -109,8 +135,42 @@ def build_dataset(
         gamma: the discount.
         published: see `elicit_gym.offline.episodes.episode_of_dialogue`.
         chosen: how the dialogues were chosen, in JSON types, for the file beside it.
+        inputs: see `elicit_gym.files.check_output`.
+
+    Raises:
+        SettingError: they cannot be written there; see `check_build`.
     """
+    beside = check_build(out, inputs)
     episodes = (episode_of_dialogue(dialogue, reward, gamma=gamma, published=published) for dialogue in corpus)
     write_episodes(episodes, out)
-    facts = {"dialogues": len(corpus), "reward": reward.name, "gamma": gamma, "published": published}
-    write_json(out.with_suffix(".json"), {"corpus": corpus.name, **chosen, **facts})
+    splits = dict(Counter(dialogue.split or "none" for dialogue in corpus))
+    facts = {
+        "kind": BUILT, "dialogues": len(corpus), "splits": splits, "reward": reward.name, "gamma": gamma,
+        "published": published,
+    }  # fmt: skip
+    write_json(beside, {"corpus": corpus.name, **chosen, **facts})
+
+
+def check_build(out: Path, inputs: Iterable[Path] = ()) -> Path:
+    """Return the file beside a built dataset, and check that both can be written.
+
+    Raises:
+        SettingError: one of them would take the place of an input, or of a file that no build wrote.
+    """
+    beside = out.with_name(out.name + ".json")
+    sources = list(inputs)
+    check_output(out, sources)
+    check_output(beside, sources)
+    if beside.exists() and not _is_of_a_build(beside):
+        raise SettingError(
+            f"Writing {beside}: expected no file, or that of an earlier build, got another. Choose another --out."
+        )
+    return beside
+
+
+def _is_of_a_build(path: Path) -> bool:
+    try:
+        value = read_json(path, "the facts of a build")
+    except StorageError:
+        return False
+    return isinstance(value, dict) and value.get("kind") == BUILT

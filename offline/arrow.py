@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from elicit_gym.errors import MissingExtraError, SettingError, StorageError
-from elicit_gym.files import check_size, current_limits, writing
+from elicit_gym.file_limits import check_size, current_limits
+from elicit_gym.files import writing
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.episodes import OfflineEpisode
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.types import Message, Role
 
 __all__ = ["ArrowEpisodes", "write_episodes"]
@@ -22,6 +23,8 @@ __all__ = ["ArrowEpisodes", "write_episodes"]
 ROWS_A_BATCH = 16
 """The number of rows per batch; it is small, since reading an episode costs its whole batch."""
 _MAGIC = b"ARROW1\x00\x00"
+_ADDED = "behaviour_log_probs"
+"""The column that older files lack."""
 
 
 def _pyarrow() -> Any:
@@ -46,6 +49,7 @@ def _schema(pa: Any) -> Any:
             ("returns_to_go", pa.list_(pa.float64())),
             ("terminated", pa.bool_()),
             ("truncated", pa.bool_()),
+            (_ADDED, pa.list_(pa.float64())),
         ]
     )
 
@@ -63,6 +67,7 @@ def _row(episode: OfflineEpisode) -> dict[str, Any]:
         "returns_to_go": list(episode.returns_to_go),
         "terminated": episode.terminated,
         "truncated": episode.truncated,
+        _ADDED: None if episode.behaviour_log_probs is None else list(episode.behaviour_log_probs),
     }
 
 
@@ -81,11 +86,17 @@ def _episode(row: dict[str, Any]) -> OfflineEpisode:
         returns_to_go=tuple(row["returns_to_go"]),
         terminated=row["terminated"],
         truncated=row["truncated"],
+        behaviour_log_probs=None if row.get(_ADDED) is None else tuple(row[_ADDED]),
     )
 
 
-def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
+def write_episodes(episodes: Iterable[OfflineEpisode], path: Path, *, inputs: Iterable[Path] = ()) -> Path:
     """Write episodes as they come, in bounded memory; the file appears once it is complete.
+
+    Args:
+        episodes: in the order of the rows.
+        path: the Arrow file.
+        inputs: see `elicit_gym.files.check_output`.
 
     Returns:
         The path.
@@ -95,7 +106,7 @@ def write_episodes(episodes: Iterable[OfflineEpisode], path: Path) -> Path:
     """
     pa = _pyarrow()
     schema = _schema(pa)
-    with writing(path, binary=True) as sink, pa.ipc.new_file(sink, schema) as writer:
+    with writing(path, binary=True, inputs=inputs) as sink, pa.ipc.new_file(sink, schema) as writer:
         rows: list[dict[str, Any]] = []
         for episode in episodes:
             rows.append(_row(episode))
@@ -163,8 +174,11 @@ class ArrowEpisodes(LazySequence[OfflineEpisode]):
         expected = ipc.open_file(self._pa.memory_map(str(path), "r")).num_record_batches
         messages = iter(ipc.MessageReader.open_stream(source))
         first = next(messages, None)
-        if first is None or first.type != "schema" or ipc.read_schema(first) != self._schema:
+        found = ipc.read_schema(first) if first is not None and first.type == "schema" else None
+        older = self._schema.remove(self._schema.get_field_index(_ADDED))
+        if found not in (self._schema, older):
             raise StorageError(f"Opening {path}: expected the columns of a built dataset, got others. Build it again.")
+        self._schema = found
         number = 0
         for number, message in enumerate(messages, 1):
             where = f"Opening {path}: expected a sound built dataset, got"
@@ -208,11 +222,17 @@ def _problems(pa: Any, batch: Any) -> Iterator[str]:
     columns = {name: batch.column(name) for name in batch.schema.names}
     for name, column in columns.items():
         holes = column.null_count + (column.values.null_count if pa.types.is_list(column.type) else 0)
+        if name == _ADDED:
+            holes = column.values.null_count  # where nothing is known of an episode there is no list
         if holes and name != "split":
             yield f"a hole in the column {name!r}"
             return
     # (rows,) each: how many messages, actions and numbers there are in a row.
-    lengths = {name: pc.list_value_length(c).to_numpy() for name, c in columns.items() if pa.types.is_list(c.type)}
+    lengths = {
+        name: pc.list_value_length(c).to_numpy(zero_copy_only=False)
+        for name, c in columns.items()
+        if pa.types.is_list(c.type)
+    }
     roles = columns["roles"]
     acts = pc.equal(roles.values, "assistant").to_numpy(zero_copy_only=False)
     before = np.concatenate([[0], np.cumsum(acts)])[roles.offsets.to_numpy()]
@@ -220,12 +240,15 @@ def _problems(pa: Any, batch: Any) -> Iterator[str]:
         "contents": lengths["roles"], "turn_ids": lengths["roles"], "rewards": np.diff(before),
         "returns_to_go": np.diff(before),
     }  # fmt: skip
+    if _ADDED in columns:
+        known = columns[_ADDED].is_valid().to_numpy(zero_copy_only=False)
+        wanted[_ADDED] = np.where(known, np.diff(before), lengths[_ADDED])
     for name, counts in wanted.items():
-        if (lengths[name] != counts).any():
+        if not np.array_equal(lengths[name], counts, equal_nan=True):
             yield f"another number of {name} than belong to the messages"
     if not pc.all(pc.is_in(roles.values, pa.array(get_args(Role)))).as_py() and len(roles.values):
         yield "a role that is none of " + ", ".join(get_args(Role))
-    for name in ("rewards", "returns_to_go"):
+    for name in ("rewards", "returns_to_go", *({_ADDED} & columns.keys())):
         if not pc.all(pc.is_finite(columns[name].values), min_count=0).as_py():
             yield f"NaN or an infinite number in the column {name!r}"
     yield from _problems_of_text(pa, columns["contents"].values)

@@ -1,5 +1,6 @@
 """A corpus: dialogues that can be filtered, split and shuffled."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
@@ -8,10 +9,16 @@ from typing import overload
 from elicit_gym.errors import SettingError
 from elicit_gym.offline.licences import COMMERCIAL, licence_of
 from elicit_gym.offline.schema import Dialogue
+from elicit_gym.offline.splits import (
+    DEFAULT_SHARES,
+    FEW_DIALOGUES,
+    SPLITS,
+    MissingSplitsWarning,
+    Shares,
+    shared_out,
+)
 
 __all__ = ["Corpus"]
-
-SPLITS = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
 class Corpus(Sequence[Dialogue]):
@@ -83,23 +90,54 @@ class Corpus(Sequence[Dialogue]):
             self.name,
         )
 
-    def with_splits(self, seed: int = 0) -> "Corpus":
-        """Return the corpus with new splits: 80/10/10, stratified by domain, with no dialogue in two splits.
+    def with_splits(self, seed: int = 0, shares: Shares = DEFAULT_SHARES) -> "Corpus":
+        """Return the corpus with new splits, stratified by domain, with no dialogue in two splits.
 
         Dialogues with the same id (a corpus put together twice) go to the same split.
 
+        Args:
+            seed: of the draw.
+            shares: the percentages of ``train``, ``dev`` and ``test``.
+
         References:
-            YIELD, Section 3.3.
+            YIELD, Section 3.3: 80/10/10.
         """
-        chosen: dict[str, str] = {}
-        for domain in sorted({dialogue.domain for dialogue in self._dialogues}):
-            ids = sorted({d.dialogue_id for d in self._dialogues if d.domain == domain and d.dialogue_id not in chosen})
-            Random(f"{seed}/{domain}").shuffle(ids)
-            num_dev = max(1, round(SPLITS["dev"] * len(ids))) if len(ids) >= 3 else 0
-            num_test = max(1, round(SPLITS["test"] * len(ids))) if len(ids) >= 3 else 0
-            for i, dialogue_id in enumerate(ids):
-                chosen[dialogue_id] = "dev" if i < num_dev else "test" if i < num_dev + num_test else "train"
+        ids: dict[str, set[str]] = {}
+        seen: set[str] = set()
+        for dialogue in self._dialogues:
+            if dialogue.dialogue_id not in seen:
+                ids.setdefault(dialogue.domain, set()).add(dialogue.dialogue_id)
+                seen.add(dialogue.dialogue_id)
+        chosen = shared_out(ids, shares, seed)
         return Corpus([replace(d, split=chosen[d.dialogue_id]) for d in self._dialogues], self.name)
+
+    def with_some_splits(self, seed: int = 0) -> "Corpus":
+        """Return the corpus as it is if a dialogue of it has a split, else with the default shares.
+
+        Whatever is amiss with the splits is said in a `MissingSplitsWarning`.
+        """
+        without = sum(dialogue.split is None for dialogue in self._dialogues)
+        if without < len(self):
+            if without:
+                warnings.warn(
+                    f"{self.name}: {without} of {len(self)} dialogues have no split, so that no part holds them. Give "
+                    "shares (--split 80/10/10 with 'elicit-gym data build') to split all of them anew.",
+                    MissingSplitsWarning,
+                    stacklevel=2,
+                )
+            return self
+        made = self.with_splits(seed)
+        sizes = ", ".join(f"{sum(d.split == split for d in made)} {split}" for split in SPLITS)
+        shares = "/".join(f"{share:g}" for share in DEFAULT_SHARES)
+        few = f" Fewer than {FEW_DIALOGUES} dialogues cannot be in all parts." if len(made) < FEW_DIALOGUES else ""
+        warnings.warn(
+            f"{self.name}: the {len(made)} dialogues have no splits, so that they were split {shares} by dialogue, "
+            f"stratified by domain, with seed {seed}: {sizes}. Choose others with 'elicit-gym data build --split'."
+            + few,
+            MissingSplitsWarning,
+            stacklevel=2,
+        )
+        return made
 
     def shuffled(self, seed: int = 0) -> "Corpus":
         """Return the control corpus, in which the utterances of each dialogue are shuffled among its turns.
@@ -113,7 +151,7 @@ class Corpus(Sequence[Dialogue]):
         dialogues = []
         for dialogue in self._dialogues:
             utterances = [turn.utterance for turn in dialogue.turns]
-            Random(f"{seed}/{dialogue.dialogue_id}").shuffle(utterances)
+            Random(f"{seed}/{dialogue.dialogue_id}".encode("utf-8", "surrogatepass")).shuffle(utterances)
             turns = tuple(replace(t, utterance=u) for t, u in zip(dialogue.turns, utterances, strict=True))
             dialogues.append(replace(dialogue, turns=turns))
         return Corpus(dialogues, f"{self.name}, shuffled")

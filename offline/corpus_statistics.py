@@ -7,28 +7,36 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from elicit_gym.errors import SettingError
+from elicit_gym.files import replacing
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.schema import Dialogue
-from elicit_gym.offline.windows import Window, WindowRules, count_simple_tokens
-from elicit_gym.types import Message
+from elicit_gym.offline.windows import Window, WindowRules
 
-__all__ = ["corpus_statistics", "draw_statistics", "window_statistics"]
+__all__ = ["check_plot", "corpus_statistics", "draw_statistics", "window_statistics"]
+
+
+MEANS = ("tokens_a_segment", "reward_mean", "return_to_go_mean")
+PLOTS = (".png", ".svg", ".pdf")
 
 
 def _tokens(text: str) -> int:
-    return count_simple_tokens([Message(role="user", content=text)]) - 4
+    return len(text.split())
 
 
 def corpus_statistics(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
     """Count a corpus as the paper's Tables 2 and 4 do, and its licences.
 
-    Tokens are words and marks; the paper does not say which tokens it counts.
+    Tokens are what white space separates, as in the paper's numbers.
 
     Returns:
         JSON types: ``total`` (domains, dialogues, turns, tokens, turns per dialogue, tokens per turn), ``by_source``
         (one row per domain and source), ``licences`` (dialogues and turns by licence), ``splits`` and
         ``traps`` (empty utterances, neighbours of the same role, one-sided dialogues).
+
+    References:
+        YIELD, Tables 2 and 4; upstream, ``yield/utils/dataset_analysis.ipynb``, which splits at white space.
     """
     rows: dict[tuple[str, str], Counter[str]] = {}
     licences: dict[str, Counter[str]] = {}
@@ -73,15 +81,25 @@ def window_statistics(windows: Iterable[Window], counts: Counter[str], rules: Wi
         rules: the rules by which the windows were made.
 
     Returns:
-        JSON types: one row per domain and ``total``, and the counts by rule.
+        JSON types: one row per domain; ``total``, whose means are the means of the domains' means, as in the paper's
+        table; ``over_windows``, the means over all windows; and the counts by rule.
+
+    References:
+        YIELD, Table 5; upstream, ``yield/utils/factual_novelty_analysis.ipynb``.
     """
     by_domain: dict[str, list[tuple[int, float, float]]] = {}
     for window in windows:
         entry = (rules.count_tokens(window.messages), window.reward, window.return_to_go)
         by_domain.setdefault(window.domain, []).append(entry)
-    everything = [entry for entries in by_domain.values() for entry in entries]
+    pooled = _window_row([entry for entries in by_domain.values() for entry in entries])
     rows = {domain: _window_row(entries) for domain, entries in sorted(by_domain.items())}
-    return {"by_domain": rows, "total": _window_row(everything), "counts": dict(counts)}
+    of_domains = {name: fmean(row[name] for row in rows.values()) for name in MEANS if rows}
+    return {
+        "by_domain": rows,
+        "total": {**pooled, **of_domains},
+        "over_windows": {name: pooled[name] for name in MEANS if rows},
+        "counts": dict(counts),
+    }
 
 
 def _window_row(entries: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
@@ -100,13 +118,25 @@ def _window_row(entries: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
     }
 
 
+def check_plot(path: Path) -> None:
+    """Check that a figure can be drawn into a file of that name, before the work whose result it shows.
+
+    Raises:
+        SettingError: its ending is of no kind of figure.
+    """
+    if path.suffix.lower() not in PLOTS:
+        raise SettingError(
+            f"Drawing {path}: expected a name that ends in {', '.join(PLOTS)}, got {path.suffix!r}. Choose another."
+        )
+
+
 def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path: Path) -> None:
-    """Draw turn lengths by role and rewards by domain, as PNG or SVG depending on the path's ending."""
+    """Draw turn lengths by role and rewards by domain, as PNG, SVG or PDF depending on the path's ending."""
     import matplotlib as mpl
     import numpy as np
     from matplotlib.figure import Figure
 
-    from elicit_gym.reporting.style import STYLE, colour
+    from elicit_gym.reporting.style import STYLE, colour, drawable
 
     domains = sorted({dialogue.domain for dialogue in dialogues})
     with mpl.rc_context(STYLE):
@@ -137,7 +167,7 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
                 right.text(12.2, row, f"mean {np.mean(rewards):.2f}", va="center", fontsize=8)
         left.set_xscale("log")
         left.set_xlabel("tokens per turn: median, quartiles, 5 to 95 %")
-        left.set_yticks(range(len(domains)), [domain.replace("_", " ") for domain in reversed(domains)])
+        left.set_yticks(range(len(domains)), [drawable(domain.replace("_", " "), 28) for domain in reversed(domains)])
         left.set_title("Turn lengths")
         for label, shade in (("elicitor", "#0072B2"), ("respondent", "#D55E00")):
             left.plot([], [], color=shade, lw=5, label=label)
@@ -147,5 +177,5 @@ def draw_statistics(dialogues: Sequence[Dialogue], dataset: OfflineDataset, path
         right.set_xlabel("reward per action")
         right.set_title("Rewards")
         right.grid(axis="y", visible=False)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=160)
+        with replacing(path) as beside:
+            figure.savefig(beside, dpi=160)

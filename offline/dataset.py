@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from elicit_gym.offline.schema import Dialogue
 from elicit_gym.offline.windows import Window, WindowRules, make_windows
 from elicit_gym.strict_json import json_text
 from elicit_gym.types import ChatHistory
+
+if TYPE_CHECKING:
+    from elicit_gym.offline.arrays import ActionView, ArrayDataset, TextEncoder
 
 __all__ = ["OfflineDataset", "history_text", "qlearning_dataset", "sequence_dataset"]
 
@@ -157,7 +160,8 @@ class OfflineDataset(Sequence[OfflineEpisode]):
         Returns:
             ``observations``, ``actions``, ``next_observations`` (object arrays of text; observations by
             `history_text`), ``rewards``, ``returns_to_go`` (float32), ``terminals``, ``timeouts`` (bool) and
-            ``episode_ids`` (object), each of shape (N,).
+            ``episode_ids`` (object), each of shape (N,); and ``behaviour_log_probs`` (float64) where every episode has
+            them.
 
         References:
             D4RL's datasets; theirs hold vectors where these hold text.
@@ -178,7 +182,47 @@ class OfflineDataset(Sequence[OfflineEpisode]):
             kind = np.float32 if key in _NUMBER_COLUMNS else np.bool_ if key in _FLAG_COLUMNS else object
             made[key] = np.empty(len(values), dtype=kind)
             made[key][:] = values
+        known = [episode.behaviour_log_probs for episode in self._episodes]
+        if all(log_probs is not None for log_probs in known):
+            made["behaviour_log_probs"] = np.array(
+                [p for log_probs in known for p in log_probs or ()], dtype=np.float64
+            )
         return made
+
+    def to_arrays(
+        self,
+        encoder: "TextEncoder | Any",
+        *,
+        actions: "ActionView" = "embedding",
+        num_actions: int = 32,
+        action_texts: Sequence[str] | None = None,
+        context: int | None = CONTEXT,
+        seed: int = 0,
+    ) -> "ArrayDataset":
+        """Return the dataset as vectors, for libraries such as d3rlpy: ``to_arrays(...).to_mdp_dataset()``.
+
+        Args:
+            encoder: from texts to vectors: a function, or a sentence-transformers model;
+                `elicit_gym.offline.arrays.HashingEncoder` needs no model.
+            actions: ``embedding`` for encoded utterances; ``discrete`` for numbers.
+            num_actions: the largest number of discrete actions: where more different utterances were said, they are
+                clustered by k-means on their vectors.
+            action_texts: what the numbers stand for, where it is known, such as a question bank.
+            context: the largest number of messages per observation.
+            seed: the seed of the clustering.
+
+        Returns:
+            All transitions of all episodes, in order.
+
+        Raises:
+            SettingError: there is no action, one is not in `action_texts`, or the encoder gives no vectors.
+        """
+        from elicit_gym.offline.arrays import episodes_to_arrays
+
+        return episodes_to_arrays(
+            self._episodes, encoder, actions=actions, num_actions=num_actions, action_texts=action_texts,
+            context=context, seed=seed,
+        )  # fmt: skip
 
     def tokenize(
         self, tokenizer: Any, max_length: int = 512, rules: WindowRules | None = None

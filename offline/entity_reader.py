@@ -65,7 +65,9 @@ class EntityReader:
             pass
 
     def _key(self, text: str) -> str:
-        return sha256(f"{self.model}\x1f{self._version()}\x1f{text}".encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256(
+            f"{self.model}\x1f{self._version()}\x1fstripped\x1f{text}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
 
     def _version(self) -> str:
         from importlib.metadata import PackageNotFoundError, version

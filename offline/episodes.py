@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from elicit_gym.episode import EpisodeRecord, Transition
 from elicit_gym.errors import SettingError
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.offline.dialogue_rewards import DialogueReward
-from elicit_gym.offline.lazy_sequence import LazySequence
 from elicit_gym.offline.licences import licence_of
 from elicit_gym.offline.merging import merge_turns
 from elicit_gym.offline.returns import returns_to_go
@@ -41,11 +41,13 @@ class OfflineEpisode:
         id: the dialogue's id.
         messages: the merged messages, whose roles alternate; the respondent is ``user``, the elicitor ``assistant``.
             Shape (M,).
-        turn_ids: the id of each message's first raw turn, shape (M,).
+        turn_ids: the id of each message's first raw turn, or its place in the dialogue; shape (M,).
         rewards: the reward of each action, shape (T,).
         returns_to_go: the return-to-go of each action, shape (T,).
         terminated: whether it ended by itself; a recorded interview always does.
         truncated: whether it was cut off.
+        behaviour_log_probs: the natural logarithm of the probability with which whoever acted chose each action,
+            shape (T,); None where it is not known. See `elicit_gym.offline.log_probs.with_log_probs`.
     """
 
     id: str
@@ -58,6 +60,7 @@ class OfflineEpisode:
     truncated: bool = False
     split: str | None = None
     licence: str = "unknown"
+    behaviour_log_probs: tuple[float, ...] | None = None
     positions: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The index of each action in `messages`, shape (T,)."""
 
@@ -107,14 +110,18 @@ def checked_episode(episode: OfflineEpisode) -> OfflineEpisode:
     Raises:
         ValueError: they do not, or a number is not finite; says which.
     """
+    log_probs = episode.behaviour_log_probs or ()
     for name, found, wanted in (
         ("turn_ids", len(episode.turn_ids), len(episode.messages)),
         ("rewards", len(episode.rewards), len(episode)),
         ("returns_to_go", len(episode.returns_to_go), len(episode)),
+        ("behaviour_log_probs", len(log_probs), len(episode) if episode.behaviour_log_probs is not None else 0),
     ):
         if found != wanted:
             raise ValueError(f"{name} of the episode {episode.id!r:.60}: expected {wanted}, got {found}")
-    for name, values in (("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go)):
+    for name, values in (
+        ("rewards", episode.rewards), ("returns_to_go", episode.returns_to_go), ("behaviour_log_probs", log_probs),
+    ):  # fmt: skip
         for i, value in enumerate(values):
             if not math.isfinite(value):
                 raise ValueError(
@@ -148,14 +155,15 @@ def episode_of_dialogue(
         dialogue: the raw dialogue.
         reward: what replies are worth.
         gamma: the discount.
-        published: how rewards and returns are counted if neighbours of the same role are merged.
+        published: how the dialogue becomes an episode where neighbours of the same role are merged.
 
             False (default) follows the paper's definition on merged turns: the reward of an action is the worth of the
             whole merged reply, and returns are discounted from action to action.
 
-            True reproduces the published rows as they show it: a merged reply takes the reward and the return of its
-            *last raw* turn, and returns are discounted over the raw respondent turns. The two differ wherever a
-            respondent has two raw turns in a row.
+            True reproduces the released rows, whole: a merged reply takes the reward and the return of its *last raw*
+            turn, and returns are discounted over the raw respondent turns; merged utterances are joined by blank lines;
+            a turn is numbered by its place in the dialogue and not by its ``turn_id``; a last action that nobody
+            answers is left out.
 
     Returns:
         The episode; an action that nobody answers earns 0.
@@ -163,16 +171,18 @@ def episode_of_dialogue(
     Raises:
         SettingError: the reward gives something else than a finite number for each turn.
     """
-    merged = merge_turns(dialogue)
-    actions = [i for i, turn in enumerate(merged) if turn.role == "elicitor"]
+    merged = merge_turns(dialogue, published=published)
     if published:
+        if merged and merged[-1].role == "elicitor":
+            merged.pop()
         raw_worth = _worth(reward, [(turn.role, turn.utterance) for turn in dialogue.turns], dialogue.dialogue_id)
         answered = [i for i, turn in enumerate(dialogue.turns) if turn.role == "respondent"]
         raw_returns = dict(zip(answered, returns_to_go([raw_worth[i] for i in answered], gamma), strict=True))
-        replies = [merged[i + 1].raw[1] if i + 1 < len(merged) else None for i in actions]
-        rewards = [0.0 if last is None else raw_worth[last] for last in replies]
-        returns = [0.0 if last is None else raw_returns[last] for last in replies]
+        replies = [merged[i + 1].raw[1] for i, turn in enumerate(merged) if turn.role == "elicitor"]
+        rewards = [raw_worth[last] for last in replies]
+        returns = [raw_returns[last] for last in replies]
     else:
+        actions = [i for i, turn in enumerate(merged) if turn.role == "elicitor"]
         worth = _worth(reward, [(turn.role, turn.text) for turn in merged], dialogue.dialogue_id)
         rewards = [worth[i + 1] if i + 1 < len(merged) else 0.0 for i in actions]
         returns = returns_to_go(rewards, gamma)
@@ -182,7 +192,7 @@ def episode_of_dialogue(
         messages=tuple(
             Message(role="assistant" if turn.role == "elicitor" else "user", content=turn.text) for turn in merged
         ),
-        turn_ids=tuple(turn.turn_id for turn in merged),
+        turn_ids=tuple(turn.raw[0] if published else turn.turn_id for turn in merged),
         rewards=tuple(rewards),
         returns_to_go=tuple(returns),
         split=dialogue.split,

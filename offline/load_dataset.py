@@ -6,17 +6,39 @@ from elicit_gym.offline.annotate import make_reward
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import DialogueReward
 from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.offline.open_corpora import OPEN_CORPORA
 from elicit_gym.offline.schema import DOMAINS
 from elicit_gym.registry import unknown_name
 
-__all__ = ["list_datasets", "load_dataset"]
+__all__ = ["corpus_and_domain", "list_datasets", "load_dataset"]
 
 _CORPORA = ("sample", "yield")
 
 
 def list_datasets() -> tuple[str, ...]:
-    """Return every dataset id: ``<corpus>/<domain>-v1`` and ``<corpus>/all-v1``."""
-    return tuple(sorted(f"{corpus}/{part}-v1" for corpus in _CORPORA for part in (*DOMAINS, "all")))
+    """Return every dataset id: ``<corpus>/<domain>-v1`` and ``<corpus>/all-v1``; open corpora are one domain."""
+    by_domain = [f"{corpus}/{part}-v1" for corpus in _CORPORA for part in (*DOMAINS, "all")]
+    return tuple(sorted([*by_domain, *(f"{corpus}/all-v1" for corpus in OPEN_CORPORA)]))
+
+
+def corpus_and_domain(dataset_id: str, path: str | Path | None = None) -> tuple[str, str | None]:
+    """Return the corpus and the domain that an id names, the domain None for all.
+
+    Args:
+        dataset_id: an id from `list_datasets`; beside `path` any name, which then stands for all that is there.
+        path: a local copy of the corpus.
+
+    Raises:
+        UnknownNameError: there is no such id.
+    """
+    if dataset_id in list_datasets():
+        corpus, _, part = dataset_id.partition("/")
+        domain = part.removesuffix("-v1")
+        return corpus, None if domain == "all" else domain
+    if path is None:
+        more = "; or your own name beside the path of your dialogues"
+        raise unknown_name("dataset", dataset_id, list_datasets(), more)
+    return dataset_id, None
 
 
 def load_dataset(
@@ -33,7 +55,7 @@ def load_dataset(
     """Load a dataset: the corpus, its rewards and returns.
 
     Args:
-        dataset_id: an id from `list_datasets`, for example ``yield/oral_history-v1``.
+        dataset_id: an id from `list_datasets`, for example ``yield/oral_history-v1``; or your own name beside `path`.
         split: ``train``, ``dev`` or ``test``; None for all.
         path: a local copy of the corpus.
         reward: a name from `elicit_gym.offline.dialogue_rewards.DIALOGUE_REWARDS`, ``module:attribute``, or a reward.
@@ -45,12 +67,9 @@ def load_dataset(
     Raises:
         UnknownNameError: there is no such id.
     """
-    if dataset_id not in list_datasets():
-        raise unknown_name("dataset", dataset_id, list_datasets())
-    corpus_name, _, rest = dataset_id.partition("/")
-    domain = rest.removesuffix("-v1")
+    corpus_name, domain = corpus_and_domain(dataset_id, path)
     corpus = load_corpus(corpus_name, split, path=path)
-    if domain != "all":
+    if domain is not None:
         corpus = corpus.filter(domain=domain)
     made = make_reward(reward, ner_model=ner_model, cache=cache) if isinstance(reward, str) else reward
     return OfflineDataset.from_dialogues(corpus, made, gamma=gamma, published=published, name=dataset_id)

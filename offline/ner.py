@@ -46,4 +46,4 @@ def read_entities(model: str, texts: Sequence[str], num_processes: int) -> Itera
     nlp = _load(model)
     processes = num_processes if len(texts) >= MANY else 1
     for doc in nlp.pipe(texts, batch_size=BATCH, n_process=processes):
-        yield sorted({f"{e.label_}:{e.text.lower()}" for e in doc.ents if e.label_ not in LEFT_OUT})
+        yield sorted({f"{e.label_}:{e.text.strip().lower()}" for e in doc.ents if e.label_ not in LEFT_OUT})

@@ -48,6 +48,9 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
     ## Information
     ``episode_id``, ``step``, ``behaviour_action`` (what the human said at this point), ``return_to_go``.
 
+    ## Version history
+    v0: not yet released, and subject to change until it is (``docs/versioning.md``).
+
     Args:
         dataset: an id from `elicit_gym.offline.list_datasets`.
         split: the held-out part to walk through; None for all.
@@ -99,8 +102,9 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
     def get_normalized_score(self, episode_return: float) -> float:
         """Return 0 for a random return and 1 for the human's, linear in between and beyond.
 
-        The human's is the mean return over the split. The random one is the mean return over the same dialogues with
-        their utterances shuffled (YIELD's control), which keeps what is said and destroys who asked for it.
+        The human's is the mean return over the split, of the steps that are walked through. The random one is that of
+        the same steps of the same dialogues with their utterances shuffled (YIELD's control), which keeps what is said
+        and destroys who asked for it.
 
         References:
             D4RL, Section 4, where it is in percent.
@@ -111,8 +115,8 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
             corpus = load_corpus(corpus_name, self._split, path=self._settings["path"])
             shuffled = corpus.filter(where=lambda d: d.dialogue_id in ids).shuffled()
             reward = DIALOGUE_REWARDS.make(self._settings["reward"])
-            human = fmean(sum(episode.rewards) for episode in self._walkable)
-            random = fmean(sum(episode_of_dialogue(dialogue, reward).rewards) for dialogue in shuffled)
+            human = fmean(_walked_return(episode) for episode in self._walkable)
+            random = fmean(_walked_return(episode_of_dialogue(dialogue, reward)) for dialogue in shuffled)
             self._references = (random, human)
         random, human = self._references
         if human == random:
@@ -174,6 +178,10 @@ class YieldReplayEnv(gym.Env[ChatHistory, str]):
 def _first_step(episode: OfflineEpisode) -> int | None:
     """Return the first action that follows something the respondent said."""
     return next((step for step, position in enumerate(episode.positions) if position > 0), None)
+
+
+def _walked_return(episode: OfflineEpisode) -> float:
+    return sum(episode.rewards[_first_step(episode) or 0 :])
 
 
 def _view(episode: OfflineEpisode, step: int) -> ChatHistory:

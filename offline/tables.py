@@ -30,7 +30,7 @@ def print_corpus_statistics(stats: Mapping[str, Any], name: str, console: Consol
     )
     print_text(
         f"{total['domains']} domains, {total['turns_a_dialogue']:.2f} turns per dialogue, {total['tokens_a_turn']:.2f} "
-        "tokens per turn (Table 2; tokens are words and punctuation).",
+        "tokens per turn (Table 2; tokens are what white space separates).",
         console,
     )
     print_table(
@@ -64,6 +64,14 @@ def print_window_statistics(stats: Mapping[str, Any], reward: str, console: Cons
     rows.insert(-1, None)
     names = ("segments", "tokens", "tokens per segment", "reward", "return-to-go")
     print_table(f"Windows, reward {reward} (Table 5: mean, range)", _columns(("domain",), names), rows, console=console)
+    if stats["over_windows"]:
+        means = stats["over_windows"]
+        print_text(
+            "The means of the total row are those of the domains, as in the paper. Over all windows: "
+            f"{means['tokens_a_segment']:.1f} tokens per segment, reward {means['reward_mean']:.2f}, return-to-go "
+            f"{means['return_to_go_mean']:.2f}.",
+            console,
+        )
     print_text(
         "By rule: " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in stats["counts"].items()) + ".", console
     )

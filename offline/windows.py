@@ -55,7 +55,8 @@ class Window:
     """One training example.
 
     Attributes:
-        block_id: ``<dialogue id>:<turn id of the window's first turn>``.
+        block_id: ``<dialogue id>:<turn id of the window's first turn>``; in datasets made as published, its place in
+            the dialogue instead of its id.
         messages: the system line, if any, the context, and the action, which is the last.
     """
 

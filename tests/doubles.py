@@ -9,7 +9,7 @@ def _user(request: ChatRequest) -> str:
 
 
 def _judge(request: ChatRequest) -> str:
-    question = request.messages[-1].content.split("Criterion: ")[-1].splitlines()[0]
+    question = request.messages[-1].content.split(" CRITERION\n")[-1].splitlines()[0]
     answer = "Yes" if "budget" in question.lower() or "money" in question.lower() else "No"
     return f"Reasoning: by the words of the question.\nResult: {answer}"
 

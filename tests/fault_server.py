@@ -19,13 +19,24 @@ FAULTS = (
     "huge", "wrong-schema", "no-choices", "only-reasoning",
 )  # fmt: skip
 
+REFUSALS = {
+    "no-quota": (429, "You exceeded your current quota.", "insufficient_quota"),
+    "400-filter-openai": (400, "Invalid prompt: it was flagged as potentially violating our usage policy.", "invalid_prompt"),
+    "400-filter-azure": (400, "The response was filtered by the content management policy.", "content_filter"),
+    "400-filter-gemini": (400, "The request was blocked. Reason: PROHIBITED_CONTENT, safety.", "INVALID_ARGUMENT"),
+    "403-moderation": (403, "The model requires moderation and the input was flagged.", "403"),
+    "400-context": (400, "This model's maximum context length is 10 tokens.", "context_length_exceeded"),
+    "413": (413, "Request too large.", "too_large"),
+}  # fmt: skip
+"""What services refuse, and in which words."""
+
 Answer = Callable[[list[dict[str, str]]], str]
 
 
 def default_answer(messages: list[dict[str, str]]) -> str:
     """Answer as whichever seat is asked, by the words of the prompt."""
-    text = messages[-1]["content"]
-    if "Criterion:" in text:
+    text = messages[0]["content"]
+    if " CRITERION\n" in text:
         return "Reasoning: fine.\nResult: " + ("Yes" if len(text) % 5 == 0 else "No")
     if messages[0]["role"] == "system" and "guessing game" in messages[0]["content"]:
         return "It is not so easy for me."
@@ -42,6 +53,8 @@ class FaultServer:
         seed: of the draws.
         latency: seconds before a sound answer.
         hang: seconds that a hanging request hangs.
+        cuts: whether an answer is cut off after as many words as the request allows tokens.
+        tokens: what a request has taken and its answer has made.
     """
 
     def __init__(
@@ -53,12 +66,17 @@ class FaultServer:
         seed: int = 0,
         latency: float = 0.0,
         hang: float = 30.0,
+        cuts: bool = False,
+        tokens: Callable[[list[dict[str, str]], str], tuple[int, int]] = lambda messages, text: (10, 5),
     ) -> None:
         self.answer = answer
         self.rate = rate
         self.faults = tuple(faults)
         self.latency = latency
         self.hang = hang
+        self.cuts = cuts
+        self.tokens = tokens
+        self.tokens_spent = 0
         self.seen: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -70,6 +88,7 @@ class FaultServer:
 
     @property
     def api_base(self) -> str:
+        """Where it listens."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> "FaultServer":
@@ -80,6 +99,7 @@ class FaultServer:
             asyncio.set_event_loop(self._loop)
             app = web.Application()
             app.router.add_post("/v1/chat/completions", self._handle)
+            app.router.add_post("/{version}/models/{name}:generateContent", self._handle_gemini)
             runner = web.AppRunner(app, access_log=None)
             self._loop.run_until_complete(runner.setup())
             site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
@@ -112,13 +132,52 @@ class FaultServer:
                 return await self._misbehave(fault, request, body)
             if self.latency:
                 await asyncio.sleep(self.latency)
-            return web.json_response(completion(body["model"], self.answer(body["messages"])))
+            answer = self._complete(body)
+            if self.cuts:
+                cut_off(answer, int(body.get("max_tokens") or 1_000_000))
+            return web.json_response(answer)
         finally:
             self._at_once -= 1
+
+    async def _handle_gemini(self, request: web.Request) -> web.StreamResponse:
+        """Answer in the words of Google's interface."""
+        body = await request.json()
+        system = body.get("system_instruction") or body.get("systemInstruction") or {"parts": []}
+        messages = [{"role": "system", "content": part["text"]} for part in system["parts"]]
+        for content in body["contents"]:
+            role = "assistant" if content["role"] == "model" else "user"
+            messages += [{"role": role, "content": part["text"]} for part in content["parts"]]
+        name = f"gemini/{request.match_info['name']}"
+        self.bodies.append({"model": name, "messages": messages})
+        self.headers.append(dict(request.headers))
+        self.seen["none"] += 1
+        text = self.answer(messages)
+        given, made = self.tokens(messages, text)
+        self.tokens_spent += given + made
+        usage = {"promptTokenCount": given, "candidatesTokenCount": made, "totalTokenCount": given + made}
+        candidate = {"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP", "index": 0}
+        return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": name})
+
+    def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        text = self.answer(body["messages"])
+        given, made = self.tokens(body["messages"], text)
+        self.tokens_spent += given + made
+        usage = {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+        return {**completion(body["model"], text), "usage": usage}
 
     async def _misbehave(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         model = body["model"]
         refusal = {"error": {"message": f"refused: {fault}", "type": "error", "code": fault}}
+        if fault.startswith("echo-"):
+            told = {"error": {"message": f"refused {dict(request.headers)} {request.url}", "code": "x"}}
+            return web.json_response(told, status=int(fault.removeprefix("echo-")))
+        if fault in REFUSALS:
+            status, message, code = REFUSALS[fault]
+            return web.json_response({"error": {"message": message, "type": "error", "code": code}}, status=status)
+        if fault == "no-usage":
+            answer = completion(model, self.answer(body["messages"]))
+            del answer["usage"]
+            return web.json_response(answer)
         if fault in ("429", "500", "503", "400", "401", "404"):
             return web.json_response(refusal, status=int(fault))
         if fault == "429-retry-after":
@@ -156,3 +215,11 @@ def completion(model: str, content: str | None) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
+
+
+def cut_off(answer: dict[str, Any], room: int) -> None:
+    """Cut an answer off after so many words, and say so."""
+    choice = answer["choices"][0]
+    kept = choice["message"]["content"].split(" ")
+    if len(kept) > room:
+        choice["message"]["content"], choice["finish_reason"] = " ".join(kept[:room]), "length"

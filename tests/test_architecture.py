@@ -12,7 +12,7 @@ LINKED = ("agents", "offline")
 GRAPH = read_graph(ROOT, ("elicit_gym", "benchmarks"), LINKED)
 
 GROUND = (
-    "batches", "episode", "errors", "files", "json_files", "key_value", "parts", "policy", "registration", "registry", "rewards", "seeding",
+    "batches", "episode", "errors", "file_limits", "files", "folder_lock", "json_files", "key_value", "lazy_sequence", "parts", "policy", "redaction", "registration", "registry", "rewards", "seeding",
     "spaces", "statistics", "strict_json", "text", "types", "version",
 )  # fmt: skip
 FLOORS = (
@@ -38,11 +38,12 @@ FLOORS = (
 
 NESTED = ("agents.training", "offline.evaluation", "offline.human_eval")
 
-MOST_ROOMS, MOST_ARROWS = 34, 178
+MOST_ROOMS, MOST_ARROWS = 38, 198
 """As `python -m tests.import_graph` counts. Whoever adds a room raises them, in the commit that says why."""
 
 
 CROSS_CUTTING = {
+    "cli/test_own_transcripts.py": "the whole way from transcripts of one's own to a trained policy",
     "contracts/test_defaults.py": "one source of the environment's defaults, every environment and option",
     "contracts/test_optional.py": "every optional contract of a plug-in",
     "contracts/test_envs.py": "one contract, every registered environment",
@@ -57,14 +58,17 @@ CROSS_CUTTING = {
     "envs/test_long_conversations.py": "nothing is quadratic in the turns of a conversation",
     "rollout/test_isolated_node.py": "what travels to a machine that sees no file of this one",
     "judges/test_gaming.py": "policies that write for the judge",
+    "test_differences.py": "the record of deliberate differences in docs/differences.md",
     "test_hostile_files.py": "every reader, on mutated files",
     "test_hostile_lengths.py": "every function on a text, on hostile lengths",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",
     "test_readme.py": "the README",
+    "test_hostile_names.py": "whatever shows a name: commands, figures, pages",
     "test_remote_code.py": "what models of strangers may not do",
     "test_trust.py": "what saved data may not do",
+    "test_trust_page.py": "the page docs/trust.md",
     "test_real_model.py": "a whole run with a real model in every seat",
 }
 """Tests of no single module, and what they are of."""

@@ -70,7 +70,7 @@ def test_every_error_survives_the_journey_between_processes() -> None:
     found = set(kinds())
     assert {*MADE_FROM, errors.WorkerFailure, TransportError} <= found
     for kind in found:
-        needed = {"retriable": True, "retry_after": 2.5} if kind is TransportError else {}
+        needed = {"kind": "passing", "retry_after": 2.5} if kind is TransportError else {}
         error = kind(*MADE_FROM.get(kind, ("Doing: expected a, got b.",)), **needed)
         if isinstance(error, ElicitGymError):
             error.note = "kept"  # type: ignore[attr-defined]

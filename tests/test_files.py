@@ -1,129 +1,168 @@
-"""Limits of files: what is too large is refused in a sentence that says how to raise the limit, and by it."""
+"""Files are written whole or not at all, by one module, whoever writes them."""
 
-import io
-import json
-import tracemalloc
-import zipfile
-from collections.abc import Callable
+import ast
+import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from elicit_gym.errors import ElicitGymError, SettingError, StorageError
-from elicit_gym.files import DEFAULT_LIMITS, FileLimits, current_limits
-from elicit_gym.json_files import read_json, read_lines, read_records, read_text
-from elicit_gym.llm.prompts import read_prompt
-from elicit_gym.offline.human_eval.answers import read_answers
-from elicit_gym.offline.importing import import_transcript
-from elicit_gym.offline.load_corpus import load_corpus
+from elicit_gym.errors import SettingError
+from elicit_gym.files import appending, check_output, replacing, writing
+from tests.conftest import ROOT
 
-RAISE = r"raise the limit \(\$ELICIT_GYM_MAX_MB"
-
-
-def test_the_variable_scales_every_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert current_limits() is DEFAULT_LIMITS
-    monkeypatch.setenv("ELICIT_GYM_MAX_MB", " 64 ")
-    assert current_limits() == FileLimits.of_megabytes(64)
-    assert current_limits().records == 2 * DEFAULT_LIMITS.records
-    for given in ("much", "nan", "0", "-3", "1e99"):
-        monkeypatch.setenv("ELICIT_GYM_MAX_MB", given)
-        with pytest.raises(SettingError, match="expected a number of megabytes"):
-            current_limits()
+OWN = {"write_text", "write_bytes", "symlink_to", "hardlink_to"}
+"""Methods of `Path` that write; of the same name are functions of `elicit_gym.files`, which are no methods."""
+LIBRARIES = {
+    "savefig", "save_pretrained", "save_to_disk", "to_parquet", "to_csv", "to_json_file", "to_excel", "OSFile", "dump",
+    "savez", "save_file", "imsave", "tofile",
+}  # fmt: skip
+"""Functions of libraries that write by name: they may do so into what `replacing` gives."""
+SQLITE = {"key_value.py"}
+"""SQLite writes its own files, and keeps them whole itself."""
 
 
-READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
-    "a text": ("x.txt", read_text),
-    "a JSON file": ("x.json", lambda path: read_json(path, "a thing")),
-    "JSON lines": ("x.jsonl", lambda path: list(read_lines(path))),
-    "records": ("x.jsonl", lambda path: list(read_records(path, lambda row: row, what="a row"))),
-    "a prompt": ("x.txt", read_prompt),
-    "answers": ("x.csv", lambda path: read_answers([path], {})),
-    "a corpus": ("x.json", lambda path: load_corpus("mine", path=path)),
+def writers(source: str) -> list[str]:
+    """Return the calls in a module's source that write files by themselves."""
+    found = []
+    tree = ast.parse(source)
+    inside = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and any("replacing(" in ast.unparse(item.context_expr) for item in node.items)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        method = isinstance(node.func, ast.Attribute)
+        whole = ast.unparse(node.func)
+        if (method and name in OWN) or whole in ("os.open", "os.fdopen", "os.truncate", "shutil.copy", "shutil.move"):
+            found.append(ast.unparse(node))
+        elif name in LIBRARIES | ({"save"} if whole == "torch.save" else set()):
+            if id(node) not in inside and not whole.startswith("json."):
+                found.append(ast.unparse(node))
+        elif name == "open" and (not method or whole not in ("pa.ipc.open", "OfflineDataset.open", "webbrowser.open")):
+            modes = [a.value for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Constant)]
+            in_memory = any(keyword.arg == "fileobj" for keyword in node.keywords)
+            if not in_memory and any(isinstance(m, str) and len(m) <= 3 and set(m) & set("wax+") for m in modes):
+                found.append(ast.unparse(node))
+    return found
+
+
+MODULES = [
+    path
+    for folder in ("elicit_gym", "agents", "offline")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if path.relative_to(ROOT) != Path("elicit_gym/files.py") and "__pycache__" not in path.parts
+    if not any(parent.is_symlink() for parent in path.parents)
+]
+ALLOWED = {
+    "elicit_gym/json_files.py": ["os.truncate(path, unfinished.start)"],  # takes away half a line that a kill left
 }
 
 
-@pytest.mark.parametrize(("name", "read"), READERS.values(), ids=READERS)
-def test_a_file_above_the_limit_is_refused_before_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read: Callable[[Path], Any]
-) -> None:
-    path = tmp_path / name
-    with path.open("wb") as file:
-        file.truncate(40_000_000)  # it takes no room on the disk
-    monkeypatch.setenv("ELICIT_GYM_MAX_MB", "0.1")
-    tracemalloc.start()
-    with pytest.raises(ElicitGymError) as refused:
-        read(path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert "MB, got 40 MB" in str(refused.value)
-    assert "aise the limit" in str(refused.value)
-    assert "ELICIT_GYM_MAX_MB" in str(refused.value)
-    assert peak < 5_000_000
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_line_above_the_limit_is_told_and_the_others_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
-) -> None:
-    path = tmp_path / "x.jsonl"
-    text = '{"a": 1}\n' + json.dumps({"a": "x" * 300_000}) + "\n" + '{"a": 2}\n' + '{"a": "' + "y" * 300_000
-    path.write_text(text, encoding=encoding)
-    monkeypatch.setenv("ELICIT_GYM_MAX_MB", "0.2")  # lines of 0.1 MB
-    problems: list[str] = []
-    assert list(read_lines(path, problems=problems)) == [(1, {"a": 1}), (3, {"a": 2})]
-    assert [problem.partition(": expected")[0] for problem in problems] == [f"{path}:2", f"{path}:4"]
-    assert all("more than 0.1 MB; raise the limit ($ELICIT_GYM_MAX_MB)" in problem for problem in problems)
-    with pytest.raises(StorageError, match=r"x\.jsonl:2: .*" + RAISE):
-        list(read_records(path, lambda row: row, what="a row", own=True))
-    monkeypatch.delenv("ELICIT_GYM_MAX_MB")
-    path.write_text(text + '"}\n', encoding=encoding)
-    assert len(list(read_lines(path))) == 4
-
-
-def packed(contents: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("word/document.xml", contents)
-        archive.writestr("train/a.json", contents)
-    return out.getvalue()
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_writer_goes_through_the_one_module(path: Path) -> None:
+    assert writers(path.read_text(encoding="utf-8")) == ALLOWED.get(str(path.relative_to(ROOT)), [])
 
 
 @pytest.mark.parametrize(
-    ("name", "read"),
-    [("x.docx", import_transcript), ("x.zip", lambda path: load_corpus("mine", path=path))],
-    ids=["Word", "a corpus"],
-)
-def test_an_archive_made_to_fill_a_memory_is_refused_before_it_is_unpacked(
-    tmp_path: Path, name: str, read: Callable[[Path], Any]
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(packed(b" " * 30_000_000))
-    assert path.stat().st_size < 100_000
-    tracemalloc.start()
-    with pytest.raises(ElicitGymError, match=r"expected at most .* MB packed, got 60 MB\. If you trust it, unpack it"):
-        read(path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 5_000_000
-
-
-@pytest.mark.parametrize(
-    ("name", "contents", "problem"),
+    "line",
     [
-        ("x.txt", b"A: " + b"x" * 50_000 + b"\nB: y\n", "expected lines of at most"),
-        ("x.csv", b"speaker,text\nA," + b"x" * 50_000 + b"\n", "raise the limit"),
-        ("x.json", b'[{"speaker": "A", "text": "' + b"x" * 50_000 + b'"}]', "expected texts of at most"),
-        ("x.jsonl", b'{"speaker": "A", "text": "' + b"x" * 50_000 + b'"}\n', "expected texts of at most"),
-        ("x.vtt", b"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n" + b"x" * 50_000 + b"\n", "expected lines of at most"),
+        'open("x", "w")', 'path.open("wb")', 'path.open(mode="a")', 'io.open(path, "x", encoding="utf-8")',
+        'path.write_text("a")', "(folder / name).write_bytes(data)", 'figure.savefig("p.png")', "torch.save(state, path)",
+        "model.save_pretrained(folder)", "table.to_parquet(out)", "pa.OSFile(str(path), 'wb')", "os.open(path, flags)",
     ],
+)  # fmt: skip
+def test_the_check_sees_every_way_to_write(line: str) -> None:
+    assert writers(line) == [ast.unparse(ast.parse(line))]
+    assert writers(f"with other(path) as beside:\n    {line}")
+
+
+@pytest.mark.parametrize(
+    "line", ['path.open("rb")', "open(path)", "path.read_text()", "write_text(path, text)", "ZipFile(path)"]
 )
-def test_lines_and_fields_of_transcripts_are_limited(tmp_path: Path, name: str, contents: bytes, problem: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(contents)
-    with pytest.raises(SettingError, match=problem) as refused:
-        import_transcript(path, limits=FileLimits.of_megabytes(1))
-    assert "--max-mb" in str(refused.value)
-    with pytest.raises(SettingError, match="MB, got"):
-        import_transcript(path, limits=FileLimits.of_megabytes(0.01))
+def test_the_check_lets_readers_be(line: str) -> None:
+    assert writers(line) == []
+    assert writers("with replacing(path) as beside:\n    figure.savefig(beside)") == []
+
+
+def break_off(path: Path) -> None:
+    with replacing(path, folder=path.is_dir()) as beside:
+        assert beside.parent == path.parent
+        assert beside.name.endswith(path.name)  # libraries choose a format by the ending
+        (beside / "new" if path.is_dir() else beside).write_text("half")
+        raise ValueError("broken")
+
+
+def test_what_fails_leaves_the_old_file_or_folder(tmp_path: Path) -> None:
+    file, folder = tmp_path / "f.png", tmp_path / "d"
+    file.write_text("old")
+    folder.mkdir()
+    (folder / "old").touch()
+    with pytest.raises(ValueError, match="broken"):
+        break_off(file)
+    with pytest.raises(ValueError, match="broken"):
+        break_off(folder)
+    assert file.read_text() == "old"
+    assert os.listdir(folder) == ["old"]
+    assert sorted(os.listdir(tmp_path)) == ["d", "f.png"]
+    with replacing(folder, folder=True) as beside:
+        (beside / "new").touch()
+    assert os.listdir(folder) == ["new"]
+    assert sorted(os.listdir(tmp_path)) == ["d", "f.png"]
+    for path, as_folder in ((file, True), (folder, False)):
+        with pytest.raises(SettingError, match="expected a f"), replacing(path, folder=as_folder):
+            pass
+
+
+def fill_disk(path: Path, full: int) -> None:
+    with writing(path) as file:
+        file.write("a")
+        file.flush()
+        os.dup2(full, file.fileno())
+        file.write("b")
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this machine")
+    path = tmp_path / "o.txt"
+    path.write_text("old")
+    full = os.open("/dev/full", os.O_WRONLY)
+    with pytest.raises(SettingError, match="No space left on device"):
+        fill_disk(path, full)
+    os.close(full)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["o.txt"]
+
+
+def test_outputs_are_checked_before_the_work(tmp_path: Path) -> None:
+    source = tmp_path / "in" / "a.jsonl"
+    source.parent.mkdir()
+    source.touch()
+    (tmp_path / "link").symlink_to(source)
+    check_output(tmp_path / "new" / "below" / "o", [source])
+    check_output(source.parent / "new.jsonl", [source.parent])  # new beside the inputs: nothing is lost
+    for out, inputs in (
+        (source, [source]),
+        (tmp_path / "link", [source]),
+        (source, [tmp_path]),
+        (source, [tmp_path / "link"]),
+    ):
+        with pytest.raises(SettingError, match="expected another file than the input"):
+            check_output(out, inputs)
+    with pytest.raises(SettingError, match="expected a place to write to"):
+        check_output(source / "below")
+
+
+def test_what_is_gone_on_with_is_strict_and_made_if_need_be(tmp_path: Path) -> None:
+    for text in ("one\n", "två\n"):
+        with appending(tmp_path / "new" / "a.jsonl") as file:
+            file.write(text)
+    assert (tmp_path / "new" / "a.jsonl").read_bytes() == "one\ntvå\n".encode()
+    with pytest.raises(UnicodeEncodeError), appending(tmp_path / "new" / "a.jsonl") as file:
+        file.write("\ud83d")
+    with pytest.raises(SettingError, match="expected a place to write to"):
+        appending(tmp_path / "new")

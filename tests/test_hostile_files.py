@@ -15,7 +15,9 @@ from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
+import click
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +26,8 @@ from elicit_gym.agents import load_policy
 from elicit_gym.agents.policy_folder import base_model_of, read_config
 from elicit_gym.agents.system_prompt import load_system_prompt
 from elicit_gym.agents.training.checkpoint import load_training_state
-from elicit_gym.errors import ElicitGymError, boundary
+from elicit_gym.cli.config_file import _read as _read_config
+from elicit_gym.errors import ElicitGymError, SettingError, boundary
 from elicit_gym.evaluation.saved import load_any_run
 from elicit_gym.judges.parse_verdict import parse_verdicts
 from elicit_gym.llm.cache import ResponseCache
@@ -33,6 +36,7 @@ from elicit_gym.llm.prompts import load_prompt
 from elicit_gym.llm.transport import TransportError
 from elicit_gym.llm.types import ChatResponse
 from elicit_gym.offline import load_dataset
+from elicit_gym.offline.annotate import BUILT, _is_of_a_build
 from elicit_gym.offline.corpus import Corpus
 from elicit_gym.offline.dataset import OfflineDataset
 from elicit_gym.offline.dialogue_rewards import ReplyLength
@@ -45,8 +49,10 @@ from elicit_gym.offline.human_eval.tasks import make_tasks, read_key, read_sampl
 from elicit_gym.offline.importing import import_transcript, write_transcripts
 from elicit_gym.offline.load_corpus import SAMPLE, load_corpus, validate_dialogues
 from elicit_gym.rollout.storage import RunStore, load_run
-from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_done, _read_setting, read_personas
+from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_done, read_setting
+from elicit_gym.scenarios.generate_deep import _Store
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios, validate_scenarios
+from elicit_gym.scenarios.personas import read_personas
 from elicit_gym.types import Message
 from tests.conftest import ROOT
 from tests.mutations import mutate_file
@@ -143,6 +149,22 @@ def generated(folder: Path) -> None:
     (folder / "rejected.jsonl").write_text('{"id": 1, "reason": "why"}\n', encoding="utf-8")
 
 
+def generated_in_depth(folder: Path) -> None:
+    shutil.copy(ROOT / "elicit_gym" / "scenarios" / "data" / "bundled.jsonl", folder / "all.jsonl")
+    rows = (folder / "all.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:2]
+    (folder / "scenarios.jsonl").write_text("".join(rows), encoding="utf-8")
+    (folder / "rejected.jsonl").write_text('{"id": "001-b", "reason": "why"}\n', encoding="utf-8")
+
+
+def build_facts(folder: Path) -> None:
+    (folder / "x.json").write_text(json.dumps({"kind": BUILT, "dialogues": 2}), encoding="utf-8")
+
+
+def read_build_facts(folder: Path) -> None:
+    if not _is_of_a_build(folder / "x.json"):
+        raise SettingError("not of a build")
+
+
 def personas(folder: Path) -> None:
     rows = ['{"persona": "a cook"}', "a judge", '{"input persona": "a sailor"}', '{"description": "x"}']
     (folder / "p.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -229,6 +251,10 @@ def replies(folder: Path) -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 4},
     }
     (folder / "served.json").write_text(json.dumps(served), encoding="utf-8")
+
+
+def settings_file(folder: Path) -> None:
+    (folder / "run.yaml").write_text("seed: 3\npolicies: [naive, ask-one]\nsplit: test\n", encoding="utf-8")
 
 
 # --- What reads them
@@ -366,11 +392,17 @@ def read_replies(folder: Path) -> None:
     verdicts, _ = parse_verdicts(texts["verdicts"], 3)
     assert all(verdict in (True, False, None) for verdict in verdicts)
     with suppress(ValueError):  # which the pipeline asks again on
-        assert set(_read_setting(texts["setting"])) == set(SETTING_FIELDS)
+        assert set(read_setting(texts["setting"], SETTING_FIELDS)) == set(SETTING_FIELDS)
     with suppress(ValueError, RecursionError, TransportError):  # the client reads what parses, and tries again
         served = json.loads((folder / "served.json").read_bytes())
         transport = HTTPTransport("m", api_base="http://localhost", api_key_env=None, timeout=1)
         assert isinstance(transport._unpack(served).content, str | None)
+
+
+def read_settings(folder: Path) -> None:
+    names = {"seed": False, "policies": True, "split": False}
+    params = [click.Option([f"--{name}"], multiple=several) for name, several in names.items()]
+    _read_config(typer.Context(click.Command("x", params=list(params))), folder / "run.yaml")
 
 
 @dataclass(frozen=True)
@@ -410,6 +442,8 @@ READERS: dict[str, Reader] = {
     "generated": Reader(
         generated, ("settings.jsonl", "seed_messages.jsonl", "traits.jsonl", "rejected.jsonl"), _read_done
     ),
+    "generated in depth": Reader(generated_in_depth, ("scenarios.jsonl", "rejected.jsonl"), _Store),
+    "facts of a build": Reader(build_facts, ("x.json",), read_build_facts),
     "personas": Reader(
         personas, ("p.jsonl", "p.txt"), lambda f: [read_personas(f / name) for name in ("p.jsonl", "p.txt")]
     ),
@@ -443,6 +477,7 @@ READERS: dict[str, Reader] = {
         30,
     ),
     "value head": Reader(adapted_policy, ("policy/value_head.safetensors",), read_value_head),
+    "settings file": Reader(settings_file, ("run.yaml",), read_settings),
     "policy config": Reader(policy_config, ("elicit_gym.json",), read_policy_config),
 }
 
@@ -499,6 +534,12 @@ FRAME = "what the readers are made of"
 CLUSTER = "what the user's own process sends to the user's own cluster"
 OF_THE_HUB = "files of a pinned revision, read by a reader of this table"
 COVERED: dict[str, str] = {
+    "agents.baselines.bank:bank": OWN,
+    "cli.config_file:_read": "settings file",
+    "judges.statements:_value_of": "replies",
+    "offline.ope.load:load_dialogues": "run",
+    "offline.open_corpora:_from_hub": OF_THE_HUB,
+    "offline.open_corpora:_rows": "tests/offline/test_open_corpora.py",
     "adapters.local_server:text_problem": "tests/adapters/test_local_server.py",
     "agents.local_model:_check_adapter_config": "adapter",
     "agents.local_model:_with_adapter": "adapter",
@@ -508,10 +549,11 @@ COVERED: dict[str, str] = {
     "agents.system_prompt:load_system_prompt": "prompts",
     "agents.training.checkpoint:load_training_state": "training state",
     "agents.training.value_head:load_value_head": "value head",
-    "cli.data:export_command": "tests/offline/test_arrow.py",
-    "cli.evaluate_yield:_token_counter": "policy",
     "cli.cluster_options:ray_backend": "an address that the user types",
-    "files:read_bytes": FRAME,
+    "cli.data:export_command": "tests/offline/test_arrow.py",
+    "episode:_unpack": "run",
+    "evaluation.contrast:load_contrast_sentences": OWN,
+    "file_limits:read_bytes": FRAME,
     "files:writing": "writes",
     "json_files:_line": FRAME,
     "json_files:parse_line": FRAME,
@@ -520,7 +562,6 @@ COVERED: dict[str, str] = {
     "json_files:read_records": FRAME,
     "json_files:read_text": FRAME,
     "json_files:resume_records": FRAME,
-    "judges.parse_verdict:_json_of": "replies",
     "key_value:KeyValueStore.__init__": "response cache",
     "key_value:KeyValueStore._value": "response cache",
     "llm.cache:ResponseCache.__init__": "response cache",
@@ -529,6 +570,7 @@ COVERED: dict[str, str] = {
     "llm.prompts:read_prompt": "prompts",
     "llm.weights:_file_sha256": "only hashed",
     "llm.weights:_folder_of": OF_THE_HUB,
+    "offline.annotate:_is_of_a_build": "facts of a build",
     "offline.arrow:ArrowEpisodes.__init__": "tests/offline/test_arrow.py",
     "offline.arrow:ArrowEpisodes._checked_messages": "tests/offline/test_arrow.py",
     "offline.arrow:ArrowEpisodes._make": "tests/offline/test_arrow.py",
@@ -554,9 +596,11 @@ COVERED: dict[str, str] = {
     "offline.importing.word:_xml": "tests/offline/importing/test_hostile.py",
     "offline.importing.word_tables:_try_lines": "tests/offline/importing/test_hostile.py",
     "offline.load_corpus:_contents": "corpora",
-    "offline.load_corpus:_rows": "corpora",
-    "offline.load_corpus:_yield_folder": OF_THE_HUB,
-    "offline.load_windows:load_windows": "tests/offline/test_arrow.py",
+    "offline.load_corpus:parsed_rows": "corpora",
+    "offline.load_corpus:yield_folder": OF_THE_HUB,
+    "offline.load_windows:_dataset": "tests/offline/test_arrow.py",
+    "offline.load_windows:_holds_dialogues": "windows",
+    "offline.load_windows:load_tokenizer": "policy",
     "offline.ner:_load": "a spaCy pipeline that is installed",
     "offline.ray_entities:entities_on_ray": "an address that the user types",
     "reporting.page:data_uri": OWN,
@@ -564,15 +608,16 @@ COVERED: dict[str, str] = {
     "rollout.parcels:unpack": CLUSTER,
     "rollout.published_chats:load_published_chats": "published chats",
     "rollout.ray_backend:RayBackend.__call__": "an address that the user types",
-    "rollout.storage:RunStore.__init__": "resumed run",
+    "rollout.storage:RunStore._open": "resumed run",
     "rollout.storage:load_run": "run",
     "scenarios.generate:_read_rows": "generated",
-    "scenarios.generate:_read_setting": "replies",
-    "scenarios.generate:read_personas": "personas",
+    "scenarios.generate_deep:_read": "generated in depth",
     "scenarios.hub:check_sha256": "only hashed",
     "scenarios.hub:published_folder": OF_THE_HUB,
     "scenarios.load:_load": "scenarios",
+    "scenarios.personas:read_personas": "personas",
     "scenarios.published:load_published": "published scenarios",
+    "scenarios.replies:_parsed": "replies",
     "strict_json:parse_json": FRAME,
     "understanding.general:examples": OWN,
     "understanding.scorer:scorers": OWN,

@@ -31,8 +31,8 @@ from elicit_gym.offline.load_corpus import SAMPLE, load_corpus
 from elicit_gym.rollout.collect import collect_episodes
 from elicit_gym.rollout.published_chats import load_published_chats
 from elicit_gym.rollout.storage import RunStore, load_run
-from elicit_gym.scenarios.generate import read_personas
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios
+from elicit_gym.scenarios.personas import read_personas
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 JSON = st.recursive(

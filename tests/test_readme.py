@@ -1,7 +1,9 @@
 """The README's code runs, prints what it says it prints, and its numbers are the measured ones."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.statistics.estimates import Estimate
 from tests.conftest import ROOT
+from tests.fault_server import FaultServer
 
 PILOT_COLUMNS = (("perplexity", 1), ("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
 CLUSTERS = ("7", "10", "20", "40")
@@ -39,6 +42,48 @@ def test_ci_runs_the_test_command_as_it_stands() -> None:
     assert commands[1].strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_the_example_with_models_runs_as_it_stands(tmp_path: Path, paper_example: Path) -> None:
+    """Against local servers in the place of the providers; only the judge's port is this test's own."""
+    (command,) = (c for c in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "--budget-usd" in c)
+    assert " --dry-run" in command
+    with FaultServer(tokens=lambda messages, text: (400, 60)) as server:
+        typed = command.replace("\\\n", " ").replace("localhost:8000", f"127.0.0.1:{server.port}")
+        env = {
+            **os.environ, "OPENAI_API_KEY": "key-of-openai", "GEMINI_API_KEY": "key-of-gemini", "COLUMNS": "200",
+            "OPENAI_BASE_URL": server.api_base, "GEMINI_API_BASE": f"http://127.0.0.1:{server.port}/v1beta",
+            "ELICIT_GYM_DATA": str(paper_example),
+        }  # fmt: skip
+
+        def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+            module = [sys.executable, "-m", "elicit_gym.cli", *words]
+            return subprocess.run(module, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+
+        _, *words = shlex.split(typed)
+        estimate = run(words)
+        assert estimate.returncode == 0, estimate.stderr
+        assert "unknown" not in estimate.stdout
+        assert not server.bodies
+        done = run([word for word in words if word != "--dry-run"])
+        assert done.returncode == 0, done.stderr
+        asked = {body["model"] for body in server.bodies}
+        spent = server.tokens_spent
+    assert len(asked) == 3  # two policies, one of which plays the user, too; and the judge
+    folder = tmp_path / "elicit-gym-runs" / "001"
+    summary = json.loads((folder / "summary.json").read_text())
+    assert [row["num_episodes"] for row in summary["policies"]] == [6, 6]
+    assert summary["stopped"] is None
+    assert sum(row["input_tokens"] + row["output_tokens"] for row in summary["usage"]) == spent
+    assert all(row["cost_usd"] is not None for row in summary["usage"])
+    assert (folder / "run.yaml").is_file()
+    # Without a price for the server of one's own, the budget is refused before the first call, and says what to do.
+    unpriced = [word for word in words if word not in ("--dry-run", "--price", "judge=0/0")]
+    for more in ([], ["--dry-run"]):
+        refused = run([*unpriced, *more])
+        assert refused.returncode == 2
+        assert "--price judge=IN/OUT" in refused.stderr
+    assert not (tmp_path / "elicit-gym-runs" / "002").exists()
+
+
 def test_numbers_are_read_from_the_results() -> None:
     results = {
         path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks/results").glob("*.json")
@@ -50,16 +95,23 @@ def test_numbers_are_read_from_the_results() -> None:
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
     coverage = results["interval_coverage"]
     scored = evaluation["perplexity"]
+    blind, derived = (results["judge_agreement"][judge] for judge in ("scripted", "scripted_derived"))
     points = results["llm_rollout_throughput"]["points"]
     by_length = throughput["microseconds_a_step_by_history_length"]
     for expected in (
         f"{throughput['steps_per_second']:,}",
+        f"agrees with blind labels at a kappa of {derived['kappa']:.2f} on the bundled",
+        f"against blind labels ({blind['pairs']:,} pairs), Cohen's kappa | {blind['kappa']:.2f} |",
         f"{by_length['turns_5_to_55']:.0f} / {by_length['turns_900_to_1000']:.0f}",
         " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),
         f"{offline['ner']['ours_2_processes_tokens_per_second']:,}, {offline['ner']['ours_2_processes_of_plain']}×",
         f"{offline['open']['seconds']} s, {offline['open']['mib_peak']:.0f} MiB; {offline['json_load']['seconds']} s",
         *(f"| {row['segments']:,} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        *(f"| {row['tokens_a_segment']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
         *(f"| {row['reward_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        *(f"| {row['return_to_go_mean']:.1f} / " for row in (*windows["by_domain"].values(), windows["total"])),
+        "{tokens_a_segment:.1f}, {reward_mean:.1f} and {return_to_go_mean:.1f}".format(**windows["over_windows"]),
+        f"{results['yield_sample']['corpus']['total']['tokens_a_turn']:.1f} tokens per turn",
         f"{training['awr_of_trl_sft']}× / {training['awr_of_plain']}×; {training['awr_peak_of_plain']}",
         f"{scored['ours_of_package_as_shipped']}× / {scored['ours_of_package_loop']}×; "
         f"{evaluation['progression']['ours_of_package']}×",

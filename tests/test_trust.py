@@ -1,5 +1,6 @@
 """Saved data of a stranger's: whatever they name, nothing is imported, called or opened because it stands there."""
 
+import ast
 import json
 import sqlite3
 from dataclasses import replace
@@ -18,6 +19,7 @@ from elicit_gym.offline import load_dataset
 from elicit_gym.offline.evaluation.answers import AnswerFile, evaluation_manifest
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
 from tests.attacks import SECRET_FILE, TARGETS, hostile, run_commands, run_watched
+from tests.conftest import ROOT
 
 IDS = ["00-a", "00-b"]
 
@@ -226,6 +228,105 @@ for i in range({len(TARGETS)}):
     assert done.returncode == 0, done.stderr
     assert "ATTACKED" not in done.stderr
     assert done.stdout.splitlines() == [line for text in TARGETS for line in ("3", text)]
+
+
+def published(folder: Path, text: str) -> None:
+    """Write scenarios and a conversation in the published formats, every text of them the attacker's."""
+    folder.mkdir()
+    setting = dict.fromkeys(("description", "goal", "obstacle", "solution", "persona"), text)
+    setting |= {name: [f"{text} {i}" for i in range(5)] for name in ("constraints", "checklist")}
+    personas = {f"persona{i}": {"id": i, "persona": text} for i in (1, 2, 3)}
+    files: dict[str, dict[str, Any]] = {
+        "seed_messages.jsonl": {**personas, "prompt": text, "seed_message": text},
+        "settings.jsonl": {"seed_message": text, "setting1": setting, "setting2": setting},
+        "traits.jsonl": {"traits1": text, "traits2": text},
+        f"chats-a-{text.replace('/', '')}-c-0.jsonl": {
+            "user_history1": [{"role": role, "content": text} for role in ("system", "user", "assistant")],
+            "evaluations1": [
+                {"done": True, "total_reward": 1, "invalid_responses": 0, "questions": {f"{text} 0": "Yes", text: "No"}}
+            ],
+            "evaluations2": [], "user_history2": [],
+        },
+    }  # fmt: skip
+    for name, row in files.items():
+        (folder / name).write_text(json.dumps({"id": 0, **row}) + "\n")
+
+
+YAML = "!!python/object/apply:os.abort []\n--- !!python/name:evilmod.Evil\n"
+
+
+def test_scenarios_chats_transcripts_ratings_and_yaml_run_nothing(tmp_path: Path) -> None:
+    commands: list[list[str]] = []
+    for i, text in enumerate(TARGETS):
+        published(tmp_path / f"set-{i}", text)
+        (chats,) = (tmp_path / f"set-{i}").glob("chats-*")
+        row = json.loads((ROOT / "elicit_gym/scenarios/data/bundled.jsonl").read_text().splitlines()[0])
+        (tmp_path / f"scenarios-{i}.jsonl").write_text(json.dumps(hostile(row, text, ("split", "kind"))) + "\n")
+        folder = tmp_path / f"transcripts-{i}"
+        folder.mkdir()
+        said = f"{text}\nAnn: {text}\nBob: import evilmod\n"
+        for ending in ("txt", "md", "srt", "vtt", "csv", "tsv", "json", "jsonl", "cha", "docx", "pdf", "yaml", "pkl"):
+            (folder / f"a.{ending}").write_text(f'"{said}"' if ending in ("json", "jsonl") else said)
+        (folder / "rows.json").write_text(json.dumps([{"role": text, "content": text, "name": text}] * 4))
+        batch = tmp_path / f"batch-{i}"
+        batch.mkdir()
+        entry = {"block_id": text, "domain": text, "dialogue": text, "sources": [text]}
+        (batch / "key.json").write_text(json.dumps({"format": 1, "seed": 0, "tasks": {text: entry}}))
+        (tmp_path / f"answers-{i}.csv").write_text(f"WorkerId,WorkTimeInSeconds,Input.task_id\n{text},90,{text}\n")
+        for place in (folder, batch, tmp_path / f"set-{i}"):
+            for name in ("config.yaml", "elicit_gym.yaml", "manifest.yaml"):
+                (place / name).write_text(YAML)
+        commands += [
+            ["rejudge", str(chats.relative_to(tmp_path)), "--scenarios", f"set-{i}"],
+            ["scenarios", "validate", f"set-{i}"],
+            ["scenarios", "stats", f"scenarios-{i}.jsonl"],
+            ["compare", "ask-one", "--scenarios", f"scenarios-{i}.jsonl", "--out", f"run-{i}"],
+            *(["data", "import", f"transcripts-{i}/{path.name}", "--out", f"{i}-{path.name}.jsonl"]
+              for path in sorted(folder.iterdir())),
+            ["human-eval", "score", f"batch-{i}", f"answers-{i}.csv"],
+        ]  # fmt: skip
+    done = run_commands(commands, tmp_path)
+    assert "ATTACKED" not in done.stderr
+    statuses = json.loads(done.stdout.splitlines()[-1])
+    assert len(statuses) == len(commands)
+    assert {0, 2} <= set(statuses) <= {0, 1, 2}  # some of it is read, and some is refused
+
+
+def test_nothing_of_ours_reads_yaml_or_evaluates_text() -> None:
+    for path in (p for folder in ("elicit_gym", "agents", "offline") for p in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.split(".")[0] for name in names} & {
+                "yaml",
+                "ruamel",
+                "pickle",
+                "dill",
+                "marshal",
+                "shelve",
+            }
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"{path}:{node.lineno}"
+
+
+def test_a_checkpoints_state_runs_nothing(tmp_path: Path) -> None:
+    code = """
+import torch
+from pathlib import Path
+from elicit_gym.agents.training.checkpoint import load_training_state
+from elicit_gym.errors import SettingError
+class Attack:
+    def __reduce__(self):
+        return os.abort, ()
+torch.save({"step": Attack()}, "training_state.pt")
+try:
+    load_training_state(Path("."))
+except SettingError:
+    print("refused")
+"""
+    done = run_watched(code, tmp_path)
+    assert "ATTACKED" not in done.stderr
+    assert done.stdout.strip() == "refused", done.stderr
 
 
 def test_names_with_a_colon_come_from_the_command_line(tmp_path: Path) -> None:

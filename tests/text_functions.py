@@ -7,11 +7,10 @@ from typing import Any
 from elicit_gym.agents import load_policy
 from elicit_gym.episode import Episode, EpisodeRecord, Turn
 from elicit_gym.evaluation.metrics import questions_per_message, repeated_questions, words_per_message
-from elicit_gym.files import decode_text
+from elicit_gym.file_limits import decode_text
 from elicit_gym.judges.parse_verdict import parse_verdict, parse_verdicts
 from elicit_gym.llm.content import clean_content
 from elicit_gym.llm.prompts import Prompt
-from elicit_gym.llm.transport import redact
 from elicit_gym.offline.importing.characters import is_visible, replace_non_characters, unescape, visible, without_marks
 from elicit_gym.offline.importing.formats import _note_damage
 from elicit_gym.offline.importing.labels import (
@@ -29,12 +28,13 @@ from elicit_gym.offline.importing.labels import (
 from elicit_gym.offline.importing.names import classify, name_key, split_remark
 from elicit_gym.offline.importing.source import Line, Reading
 from elicit_gym.offline.windows import count_simple_tokens
+from elicit_gym.redaction import public_addresses, redact, redact_message
 from elicit_gym.reporting.terminal import printable
-from elicit_gym.rollout.manifest import _public
 from elicit_gym.scenarios.depth import _is_one_sentence
 from elicit_gym.scenarios.derived import derived_scenario, guess_kind, plain_question, rarity_of
-from elicit_gym.scenarios.generate import _read_opening, _read_setting, _read_traits
+from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_opening, _read_traits, read_setting
 from elicit_gym.scenarios.load import load_scenarios
+from elicit_gym.scenarios.replies import read_list, read_rows, read_sentence
 from elicit_gym.strict_json import parse_json
 from elicit_gym.text import content_stems, words
 from elicit_gym.types import Message, Scenario, UserTurn
@@ -139,15 +139,19 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "a mended reply": lambda text: mend_reply(text, _turn("Why?")),
     "a label": strip_label,
     "an opening": _refused(lambda text: _read_opening(text, [frozenset({"a"})])),
-    "traits": _refused(_read_traits),
-    "traits, quoted": _refused(lambda text: _read_traits('"' + text)),
-    "a setting": _refused(lambda text: _read_setting("{" + text + "}")),
-    "a fenced setting": _refused(lambda text: _read_setting("```json {" + text)),
+    "traits": _refused(lambda text: _read_traits(text, False)),
+    "traits, quoted": _refused(lambda text: _read_traits('"' + text, False)),
+    "a sentence": _refused(read_sentence),
+    "a list": _refused(read_list),
+    "rows": _refused(lambda text: read_rows(text, "facts")),
+    "a setting": _refused(lambda text: read_setting("{" + text + "}", SETTING_FIELDS)),
+    "a fenced setting": _refused(lambda text: read_setting("```json {" + text, SETTING_FIELDS)),
     "JSON": _refused(parse_json),
     "JSON of a text": _refused(lambda text: parse_json('["' + text + '"]')),
     "a prompt": lambda text: Prompt("x", text).fill(a="b"),
     "secrets": redact,
-    "addresses": _public,
+    "addresses": public_addresses,
+    "a message of an error": redact_message,
     "tokens": lambda text: count_simple_tokens([Message(role="user", content=text)]),
     "a terminal": printable,
     "bytes": _refused(lambda text: decode_text(text.encode("utf-8", "surrogatepass"), "x")),

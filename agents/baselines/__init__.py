@@ -7,5 +7,6 @@ environment: it holds only if asking pays, one question at a time pays more, and
 from elicit_gym.agents.baselines.adaptive import Adaptive
 from elicit_gym.agents.baselines.oracle import Oracle
 from elicit_gym.agents.baselines.simple import QUESTION_BANK, AskMany, AskOne, Naive, RandomQuestions
+from elicit_gym.agents.baselines.stochastic import SoftmaxQuestions
 
-__all__ = ["QUESTION_BANK", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions"]
+__all__ = ["QUESTION_BANK", "Adaptive", "AskMany", "AskOne", "Naive", "Oracle", "RandomQuestions", "SoftmaxQuestions"]

@@ -61,9 +61,15 @@ def _questions_for(scenario: Scenario, fact: str) -> list[str]:
     reader = reader_of(scenario)
     questions = scenario.fact(fact).questions or (f"What can you tell me about this: {scenario.fact(fact).statement}?",)
 
-    def clarity(question: str) -> float:
-        first = next(iter(reader.understand(question, "", frozenset()).questions), None)
-        return first.facts[0][1] if first is not None and first.facts and first.facts[0][0] == fact else 0.0
+    everything = frozenset(fact.id for fact in scenario.facts)
+
+    def clarity(question: str) -> tuple[float, float]:
+        # Clearest is what is no echo even when everything has been said, and no more than one question.
+        read = reader.understand(question, scenario.opening_message, everything)
+        first = next(iter(read.questions), None)
+        if first is None or first.kind != "ask" or not first.facts or first.facts[0][0] != fact:
+            return 0.0, 0.0
+        return first.facts[0][1], -len(read.questions)
 
     return sorted(questions, key=clarity, reverse=True)
 

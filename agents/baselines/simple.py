@@ -1,5 +1,7 @@
 """Baselines that do not listen: advice at once, five questions at a time, one at a time, one at random."""
 
+import math
+from collections.abc import Sequence
 from random import Random
 
 from elicit_gym.types import ChatHistory
@@ -105,3 +107,8 @@ class RandomQuestions:
     def act(self, history: ChatHistory) -> str:
         """Return one question."""
         return self._random.choice(QUESTION_BANK)
+
+    def action_log_probs(self, histories: Sequence[ChatHistory], actions: Sequence[str]) -> list[float]:
+        """Return the log probability of each action, which is the same for every question of the bank."""
+        drawn = -math.log(len(QUESTION_BANK))
+        return [drawn if action in QUESTION_BANK else -math.inf for _, action in zip(histories, actions, strict=True)]

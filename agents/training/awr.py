@@ -29,7 +29,8 @@ def train_awr(
     """Train a causal language model by advantage-weighted regression.
 
     One forward pass gives hidden states; policy and value are read from them, and logits are made at action positions
-    only. Weights are normalised to mean 1 over the whole batch of all processes.
+    only. An update is made on `batch_size` x `gradient_accumulation_steps` examples in each process; how they are cut
+    into batches changes nothing in it, and the last update of an epoch is made on what is left.
 
     Args:
         model: a Hugging Face causal language model. An adapter is put on it unless ``lora_r`` is 0 or it has one, which
@@ -45,7 +46,7 @@ def train_awr(
         tensorboard: write events below ``out/tensorboard``.
 
     Returns:
-        ``steps``: one row per step (loss, policy_loss, value_loss, mean and largest weight); ``evaluations``.
+        ``steps``: one row per update (loss, policy_loss, value_loss, mean and largest weight); ``evaluations``.
 
     Raises:
         SettingError: there are no windows, their returns are all alike, or one is longer than the model's context.
@@ -66,31 +67,32 @@ def train_awr(
         run.resume()
     accelerator, module, optimizer = run.accelerator, run.module, run.optimizer
     module.train()
-    with progress_bar("steps", run.total, done=run.step, show=progress and accelerator.is_main_process) as advance:
-        for share, batch in run.batches():
-            # Dropout derives from (seed, step), so that a resumed run draws what an unbroken one draws.
+    with progress_bar("updates", run.total, done=run.step, show=progress and accelerator.is_main_process) as advance:
+        for update in run.updates():
+            # Dropout derives from (seed, update), so that a resumed run draws what an unbroken one draws.
             torch.manual_seed(settings.seed * 1_000_003 + run.step)
-            run.checkpoint_layers(batch)
-            with accelerator.accumulate(module):
-                log_probs, counts, values = module(batch.input_ids, batch.action_mask)  # (B,) each
-                returns = run.standardise(batch.returns)
+            for part in run.parts(update):
+                log_probs, counts, values = module(part.batch.input_ids, part.batch.actions, len(part.batch.returns))
+                returns = run.standardise(part.batch.returns)  # (A,), as all of these
                 if settings.weighted:
                     raw = advantage_weights(
                         returns, values, alpha=settings.alpha, beta=settings.beta, max_weight=settings.max_weight
                     )
                 else:
                     raw = torch.ones_like(values)
-                weights = raw / accelerator.gather(share * raw.mean()[None]).mean()  # mean 1 over all processes
-                loss_policy = share * policy_loss(log_probs, counts, weights, per_token=settings.per_token)
-                loss_value = share * value_loss(values, returns)
-                loss = loss_policy + loss_value  # Equation 4
+                weights = raw / run.weight_scale(part, raw)
+                loss_policy = policy_loss(
+                    log_probs, counts, weights, reduction=settings.reduction, total=update.total(settings.reduction)
+                )
+                loss_value = value_loss(values, returns, total=update.num_actions)
+                loss = part.share * (loss_policy + loss_value)  # Equation 4
                 accelerator.backward(loss)
-                if accelerator.sync_gradients:
-                    accelerator.clip_grad_norm_(run.policy.parameters(), settings.max_grad_norm)
-                optimizer.step()
-                optimizer.zero_grad()
+                part.note(loss_policy, loss_value, weights, raw)
+            accelerator.clip_grad_norm_(run.policy.parameters(), settings.max_grad_norm)
+            optimizer.step()
+            optimizer.zero_grad()
             run.scheduler.step()
-            run.end_step((loss, loss_policy, loss_value), weights, share)
+            run.end_update(update)
             advance()
     run.close()
     return run.log

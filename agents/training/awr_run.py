@@ -6,12 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from elicit_gym.agents.batch import Batch, collate
+from elicit_gym.agents.batch import collate
 from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.checkpoint import latest_checkpoint, load_training_state, write_checkpoint
-from elicit_gym.agents.training.data import encode_windows, iterate, length_grouped
+from elicit_gym.agents.training.data import chunks, collated, encode_windows, length_grouped
 from elicit_gym.agents.training.manifest import Method, keep_manifest, training_manifest
 from elicit_gym.agents.training.settings import AWRSettings, lora_config, set_checkpointing
+from elicit_gym.agents.training.update import Part, Update
 from elicit_gym.agents.training.value_head import save_value_head
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.json_files import write_json
@@ -23,6 +24,9 @@ __all__ = ["AWRRun"]
 
 KEEPS_ALL = 0.6
 """Batches of at most this share of the longest one keep everything for the backward pass."""
+
+MEMORY = 0.95
+"""The share of the running mean of the weights that is kept from one update to the next."""
 
 
 class AWRRun:
@@ -42,8 +46,8 @@ class AWRRun:
         module: policy and value, spread over the processes.
         policy: the language model, with its adapter.
         optimizer, scheduler: the optimizer of policy and value, and its schedule.
-        step: the number of steps done.
-        total: the number of steps in all.
+        step: the number of updates done.
+        total: the number of updates in all.
         log: what `elicit_gym.agents.training.awr.train_awr` returns.
 
     Raises:
@@ -75,13 +79,10 @@ class AWRRun:
         self._pad = tokenizer.pad_token_id or 0
         self._train = encode_windows(train, tokenizer, max_length=context_length(model))
         self._dev = encode_windows(dev, tokenizer, max_length=context_length(model)) if dev else []
-        self._mean, self._std = _scale([value for _, value in self._train], settings)
+        self._mean, self._std = _scale([value for row in self._train for value in row.returns], settings)
         method: Method = "awr" if settings.weighted else "sft"
         manifest = training_manifest(method, model, settings, train=train, dev=dev)
-        self.accelerator = Accelerator(
-            mixed_precision="bf16" if settings.bf16 else "no",
-            gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        )
+        self.accelerator = Accelerator(mixed_precision="bf16" if settings.bf16 else "no")
         keep_manifest(manifest, out, resume=resume, write=self.accelerator.is_main_process)
         set_seed(settings.seed)
         self._switch_checkpointing = set_checkpointing(model, settings)
@@ -91,7 +92,7 @@ class AWRRun:
         self.scheduler = _make_scheduler(optimizer, settings.warmup_ratio, self.total)
         self.module, self.optimizer = self.accelerator.prepare(module, optimizer)
         self._inner = self.accelerator.unwrap_model(self.module)
-        self.step, self._best = 0, math.inf
+        self.step, self._best, self._mean_raw = 0, math.inf, 1.0
         returns = {"mean": self._mean, "std": self._std}
         self.log: dict[str, Any] = {"steps": [], "evaluations": [], "returns": returns}
         base = base_name(model)
@@ -99,12 +100,13 @@ class AWRRun:
         self._writer = _tensorboard(out) if tensorboard and self.accelerator.is_main_process else None
 
     def _plan(self) -> None:
-        """Count the steps, and the tokens up to which a batch may keep all that the backward pass needs."""
+        """Count the updates, and the tokens up to which a batch may keep all that the backward pass needs."""
         settings = self._settings
-        self._lengths = [len(example.input_ids) for example, _ in self._train]
-        self._per_step = settings.batch_size * self.accelerator.num_processes
-        self._steps_per_epoch = -(-len(self._lengths) // self._per_step)
-        self.total = settings.max_steps or max(1, settings.epochs * self._steps_per_epoch)
+        self._lengths = [len(row.input_ids) for row in self._train]
+        self._per_batch = settings.batch_size * self.accelerator.num_processes
+        self._per_update = self._per_batch * settings.gradient_accumulation_steps
+        self._per_epoch = -(-len(self._lengths) // self._per_update)
+        self.total = settings.max_steps or max(1, settings.epochs * self._per_epoch)
         # The longest batch determines the peak: shorter ones may keep everything, which costs no time.
         selective = settings.gradient_checkpointing == "selective"
         self._roomy = KEEPS_ALL * settings.batch_size * max(self._lengths) if selective else 0
@@ -123,6 +125,7 @@ class AWRRun:
         try:
             self.step, self._best = typed(int, state["step"], "step"), float(state["best"])
             self.log = typed(dict, state["log"], "log")
+            self._mean_raw = typed(float, state["mean_raw"], "mean_raw")
             self._inner.load_state_dict(state["module"], strict=False)
             self.optimizer.load_state_dict(state["optimizer"])
             self.scheduler.load_state_dict(state["scheduler"])
@@ -132,25 +135,54 @@ class AWRRun:
                 f"({type(error).__name__}: {str(error)[:200]}). Remove the folder to start from an earlier one."
             ) from error
 
-    def batches(self) -> Iterator[tuple[float, Batch]]:
-        """Yield the batches of all steps to come, each with the weight of this process's part in it.
+    def updates(self) -> Iterator[Update]:
+        """Yield all updates to come; the last one of an epoch is made on what is left."""
+        while self.step < self.total:
+            epoch, offset = divmod(self.step, self._per_epoch)
+            groups = length_grouped(self._lengths, self._per_update, self._settings.seed, epoch)
+            for indexes in groups[offset : offset + self.total - self.step]:
+                rows = [self._train[i] for i in indexes]
+                yield Update(
+                    batches=chunks(indexes, self._per_batch),
+                    num_actions=sum(len(row.spans) for row in rows),
+                    num_tokens=sum(row.num_tokens for row in rows),
+                )
 
-        The last batch of an epoch may not split evenly. A process then counts by its share, which is 0 where it holds
-        a filler only.
+    def parts(self, update: Update) -> Iterator[Part]:
+        """Yield this process's parts of an update; its gradients are shared with the other processes after the last.
+
+        Where there are fewer examples than processes, a process gets a filler, which counts for nothing.
         """
         num, index = self.accelerator.num_processes, self.accelerator.process_index
-        while self.step < self.total:
-            epoch, offset = divmod(self.step, self._steps_per_epoch)
-            batches = length_grouped(self._lengths, self._per_step, self._settings.seed, epoch)
-            batches = batches[offset : offset + self.total - self.step]
-            parts = [batch[index::num] for batch in batches]
-            shares = [len(part) * num / len(batch) for part, batch in zip(parts, batches, strict=True)]
-            filled = [part or batch[:1] for part, batch in zip(parts, batches, strict=True)]
-            yield from zip(shares, iterate(self._train, filled, self._pad, self.accelerator.device), strict=True)
+        for number, indexes in enumerate(update.batches, 1):
+            mine = indexes[index::num]
+            batch = collated(self._train, mine or indexes[:1], self._pad, self.accelerator.device)
+            # A large batch keeps less for the backward pass, as the settings say, and a small one everything.
+            self._switch_checkpointing(batch.input_ids.numel() > self._roomy)
+            part = Part(batch, num if mine else 0, update)
+            if number < len(update.batches):
+                with self.accelerator.no_sync(self.module):
+                    yield part
+            else:
+                yield part
 
-    def checkpoint_layers(self, batch: Batch) -> None:
-        """Let a large batch keep less for the backward pass, as the settings say, and a small one everything."""
-        self._switch_checkpointing(batch.input_ids.numel() > self._roomy)
+    def weight_scale(self, part: Part, raw: Any) -> Any:
+        """Return what the weights of a part are divided by, as the settings say.
+
+        Args:
+            part: of an update.
+            raw: its weights before that, shape (A,).
+        """
+        import torch
+
+        how = self._settings.normalise_weights
+        if how == "none" or not self._settings.weighted:
+            return 1.0
+        if how == "running":
+            return self._mean_raw
+        own = torch.stack([raw.sum(), raw.new_tensor(float(len(raw)))]) * (part.share > 0)
+        summed, count = self.accelerator.gather(own[None]).sum(dim=0)
+        return summed / count
 
     def standardise(self, returns: Any) -> Any:
         """Return the returns of a batch as the value head learns them, shape (B,)."""
@@ -159,27 +191,26 @@ class AWRRun:
         std = returns.std() if len(returns) > 1 else returns.new_ones(())
         return (returns - returns.mean()) / std.clamp(min=1e-6)
 
-    def end_step(self, losses: Sequence[Any], weights: Any, share: float) -> None:
-        """Count a step and log it over all processes; evaluate and save when it is time.
-
-        Args:
-            losses: the total loss, the policy's and the value's.
-            weights: the examples' weights, shape (B,).
-            share: the weight of this process's part; see `batches`.
-        """
+    def end_update(self, update: Update) -> None:
+        """Count an update and log it over all processes; evaluate and save when it is time."""
         import torch
 
         self.step += 1
-        numbers = torch.stack([*losses, share * weights.mean()]).detach()  # (4,)
-        shown = self.accelerator.gather(numbers[None]).mean(dim=0).tolist()
-        row = dict(zip(("loss", "policy_loss", "value_loss", "mean_weight"), shown, strict=True))
+        mine = torch.stack(update.noted)  # (parts, 5)
+        numbers = torch.cat([mine[:, :4].sum(dim=0), mine[:, 4].max()[None]])  # (5,)
+        gathered = self.accelerator.gather(numbers[None])  # (processes, 5)
+        loss_policy, loss_value, weights, raw = gathered[:, :4].sum(dim=0).tolist()
+        row = {
+            "loss": loss_policy + loss_value, "policy_loss": loss_policy, "value_loss": loss_value,
+            "mean_weight": weights / update.num_actions,
+        }  # fmt: skip
         if bad_number(row) is not None:  # in every process, and before anything is saved
             raise SettingError(
                 f"Training by AWR: expected a finite loss, got {row} at step {self.step}. What was saved before is "
                 "sound; lower the learning rates, or look for returns of another scale."
             )
-        largest = self.accelerator.gather(weights.max()[None] * (share > 0)).max()
-        self.log["steps"].append({"step": self.step, **row, "max_weight": float(largest)})
+        self._mean_raw = MEMORY * self._mean_raw + (1 - MEMORY) * raw / update.num_actions
+        self.log["steps"].append({"step": self.step, **row, "max_weight": float(gathered[:, 4].max())})
         if self._writer is not None:
             for name, value in row.items():
                 self._writer.add_scalar(name, value, self.step)
@@ -214,7 +245,7 @@ class AWRRun:
             for start in range(0, len(self._dev), self._settings.batch_size):
                 chosen = self._dev[start : start + self._settings.batch_size]
                 batch = collate(chosen, self._pad, self.accelerator.device)
-                log_probs, counts, values = self._inner(batch.input_ids, batch.action_mask)  # (B,) each
+                log_probs, counts, values = self._inner(batch.input_ids, batch.actions, len(batch.returns))  # (A,) each
                 nll -= float(log_probs.sum())
                 tokens += float(counts.sum())
                 squared += float(((values - self.standardise(batch.returns)) ** 2).sum())
@@ -234,7 +265,7 @@ class AWRRun:
     def _save_checkpoint(self) -> None:
         trained = {n: p.detach().cpu().clone() for n, p in self._inner.named_parameters() if p.requires_grad}
         state = {
-            "step": self.step, "best": self._best, "log": self.log, "module": trained,
+            "step": self.step, "best": self._best, "log": self.log, "mean_raw": self._mean_raw, "module": trained,
             "optimizer": self.optimizer.state_dict(), "scheduler": self.scheduler.state_dict(),
         }  # fmt: skip
         write_checkpoint(self._out / "checkpoints", self.step, self.policy, self._tokenizer, self._saved, state)
@@ -269,7 +300,7 @@ def _make_optimizer(module: Any, settings: AWRSettings) -> Any:
     policy = [parameter for parameter in module.policy.parameters() if parameter.requires_grad]
     value = list(module.head.parameters())
     groups = [{"params": policy, "lr": settings.policy_lr}, {"params": value, "lr": settings.value_lr}]
-    return torch.optim.AdamW(groups, weight_decay=0.0)
+    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
 
 
 def _make_scheduler(optimizer: Any, warmup_ratio: float, total: int) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from elicit_gym.agents.policy_folder import save_policy
 from elicit_gym.errors import SettingError
+from elicit_gym.files import replacing
 
 __all__ = ["latest_checkpoint", "load_training_state", "write_checkpoint"]
 
@@ -32,12 +33,9 @@ def write_checkpoint(
     import torch
 
     target = folder / f"step-{step:06d}"
-    temporary = folder / f"step-{step:06d}.part"
-    shutil.rmtree(temporary, ignore_errors=True)
-    save_policy(temporary, model, tokenizer, config)
-    torch.save(state, temporary / _STATE)
-    shutil.rmtree(target, ignore_errors=True)
-    temporary.replace(target)
+    with replacing(target, folder=True) as beside:
+        save_policy(beside, model, tokenizer, config)
+        torch.save(state, beside / _STATE)
     for old in sorted(folder.glob("step-[0-9]*")):
         if old != target:
             shutil.rmtree(old, ignore_errors=True)

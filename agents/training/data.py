@@ -1,18 +1,18 @@
 """Windows as training examples: tokenized once, in batches that are padded to their longest example."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from elicit_gym.agents.batch import Batch, collate
+from elicit_gym.agents.batch import Batch, Row, collate
 from elicit_gym.errors import SettingError
-from elicit_gym.offline.model_input import Example, encode_example, end_token_id
+from elicit_gym.offline.model_input import encode_example, end_token_id
 from elicit_gym.offline.windows import Window
 
-__all__ = ["encode_windows", "iterate", "length_grouped"]
+__all__ = ["chunks", "collated", "encode_windows", "length_grouped"]
 
 
-def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int | None) -> list[tuple[Example, float]]:
+def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int | None) -> list[Row]:
     """Tokenize windows.
 
     Args:
@@ -27,13 +27,14 @@ def encode_windows(windows: Sequence[Window], tokenizer: Any, *, max_length: int
         raise SettingError("Training: expected windows, got none. Check the data, its split and the window rules.")
     end = end_token_id(tokenizer)
     encoded = [
-        (encode_example(tokenizer, window.context, window.action, end=end), window.return_to_go) for window in windows
+        Row.of(encode_example(tokenizer, window.context, window.action, end=end), window.return_to_go)
+        for window in windows
     ]
-    for window, (example, _) in zip(windows, encoded, strict=True):
-        if max_length is not None and len(example.input_ids) > max_length:
+    for window, row in zip(windows, encoded, strict=True):
+        if max_length is not None and len(row.input_ids) > max_length:
             raise SettingError(
                 f"Training: expected windows of at most {max_length} tokens (the model's context), got "
-                f"{len(example.input_ids)} in {window.block_id}. Leave out longer windows (--max-window-tokens)."
+                f"{len(row.input_ids)} in {window.block_id}. Leave out longer windows (--max-window-tokens)."
             )
     return encoded
 
@@ -55,9 +56,11 @@ def length_grouped(lengths: Sequence[int], batch_size: int, seed: int, epoch: in
     return batches
 
 
-def iterate(
-    encoded: Sequence[tuple[Example, float]], batches: Sequence[Sequence[int]], pad_token_id: int, device: Any
-) -> Iterator[Batch]:
-    """Yield the batches, collated."""
-    for indexes in batches:
-        yield collate([encoded[i] for i in indexes], pad_token_id, device)
+def chunks(indexes: Sequence[int], size: int) -> list[list[int]]:
+    """Cut an update's indexes into the batches that are in memory at a time."""
+    return [list(indexes[i : i + size]) for i in range(0, len(indexes), size)]
+
+
+def collated(rows: Sequence[Row], indexes: Sequence[int], pad_token_id: int, device: Any) -> Batch:
+    """Return the rows with these indexes as a batch."""
+    return collate([rows[i] for i in indexes], pad_token_id, device)

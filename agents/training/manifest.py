@@ -120,5 +120,4 @@ def keep_manifest(manifest: TrainingManifest, out: Path, *, resume: bool, write:
             "Use the same settings, or choose another folder.",
         )  # fmt: skip
     if write:
-        out.mkdir(parents=True, exist_ok=True)
         write_json(path, manifest.to_json())

@@ -29,16 +29,16 @@ class PolicyAndValue(torch.nn.Module):
         self._value_input = value_input
 
     def forward(
-        self, input_ids: torch.Tensor, action_mask: torch.Tensor
+        self, input_ids: torch.Tensor, actions: torch.Tensor, num_actions: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the summed log probabilities of the actions, their numbers of tokens, and the values, shape (B,) each.
+        """Return the summed log probabilities of the actions, their numbers of tokens, and the values, shape (A,) each.
 
         Args:
             input_ids: the tokens, right-padded, shape (B, T).
-            action_mask: 1 at the action and at the end token after it, shape (B, T).
+            actions: the number of the action at its tokens and the end token after it, shape (B, T).
+            num_actions: the number A of actions.
         """
-        hidden, log_probs, counts = action_log_probs(self.policy, input_ids, action_mask)
-        positions = value_positions(action_mask, self._value_input)  # (B,)
-        rows = torch.arange(len(positions), device=positions.device)
-        values: torch.Tensor = self.head(hidden[rows, positions].float()).squeeze(1)  # (B,)
+        hidden, log_probs, counts = action_log_probs(self.policy, input_ids, actions, num_actions)
+        rows, positions = value_positions(actions, num_actions, self._value_input)  # (A,) each
+        values: torch.Tensor = self.head(hidden[rows, positions].float()).squeeze(1)  # (A,)
         return log_probs, counts, values

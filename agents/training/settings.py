@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from elicit_gym.agents.training.losses import Reduction
 from elicit_gym.errors import SettingError
 
 __all__ = [
@@ -63,15 +64,17 @@ class TrainingSettings:
     )
     policy_lr: float = _setting(1e-5, "Train the policy at this learning rate.", least=0)
     epochs: int = _setting(1, "Go over the data this many times, unless the number of steps is given.", least=1)
-    max_steps: int | None = _setting(None, "Stop after this many steps; 'none' leaves the end to the epochs.", least=1)
+    max_steps: int | None = _setting(
+        None, "Stop after this many updates of the weights; 'none' leaves the end to the epochs.", least=1
+    )
     batch_size: int = _setting(
-        4, "Use this many examples per step and process; for GRPO, an example is a conversation.", least=1
+        4, "Use this many examples at a time in each process; for GRPO, an example is a conversation.", least=1
     )
     gradient_accumulation_steps: int = _setting(
-        1, "Add up the gradients of this many steps before the weights are updated.", least=1
+        1, "Add up the gradients of this many batches for each update of the weights.", least=1
     )
     warmup_ratio: float = _setting(
-        0.03, "Raise the learning rate over this share of the steps; afterwards it falls linearly.", least=0, most=1
+        0.03, "Raise the learning rate over this share of the updates; afterwards it falls linearly.", least=0, most=1
     )
     bf16: bool = _setting(False, "Compute in bfloat16 wherever that is safe (mixed precision).")
     gradient_checkpointing: Literal["none", "selective", "full"] = _setting(
@@ -108,7 +111,7 @@ def _broken_rule(value: Any, hint: Any, limits: dict[str, Any]) -> str | None:
 class SFTSettings(TrainingSettings):
     """What SFT depends on."""
 
-    eval_every: int = _setting(200, "Evaluate on the dev windows whenever this many steps have passed.", least=1)
+    eval_every: int = _setting(200, "Evaluate on the dev windows whenever this many updates have been made.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,13 +137,21 @@ class AWRSettings(SFTSettings):
     value_input: Literal["history_action", "history"] = _setting(
         "history_action", "Predict the value from the history with the action, as in the paper, or without it."
     )
-    per_token: bool = _setting(
-        True, "Average the loss over an action's tokens; otherwise they are summed, as Equation 2 reads."
+    reduction: Reduction = _setting(  # noqa: RUF009 - as all fields here, but its type has a name
+        "token",
+        "Average the loss over all tokens ('token', as published: long actions count for more), over actions "
+        "('sequence': all count the same), or sum it over an action's tokens ('sum', as Equation 2 reads).",
+    )
+    normalise_weights: Literal["running", "batch", "none"] = _setting(
+        "running",
+        "Divide the weights by their running mean over the updates before, so that a batch of bad actions counts for "
+        "less than one of good ones; by their mean over the batch (as published); or by nothing.",
     )
     weighted: bool = _setting(True, "Weight the examples by their advantage; otherwise this is SFT in the same loop.")
     value_lr: float = _setting(1e-4, "Train the value head at this learning rate.", least=0)
+    weight_decay: float = _setting(0.0, "Let the weights decay at this rate (AdamW).", least=0)
     max_grad_norm: float = _setting(1.0, "Clip the policy's gradient to this norm.", above=0)
-    save_every: int = _setting(200, "Write a checkpoint whenever this many steps have passed.", least=1)
+    save_every: int = _setting(200, "Write a checkpoint whenever this many updates have been made.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from elicit_gym.agents.batch import Row
 from elicit_gym.agents.policy_folder import base_name, save_policy
 from elicit_gym.agents.training.data import encode_windows
 from elicit_gym.agents.training.manifest import keep_manifest, training_manifest
@@ -67,15 +68,7 @@ def train_sft(
 
     def rows(windows: Sequence[Window]) -> Any:
         encoded = encode_windows(windows, tokenizer, max_length=context_length(model))
-        return Dataset.from_list(
-            [
-                {
-                    "input_ids": e.input_ids,
-                    "completion_mask": [0] * e.action_start + [1] * (len(e.input_ids) - e.action_start),
-                }
-                for e, _ in encoded
-            ]
-        )
+        return Dataset.from_list([{"input_ids": row.input_ids, "completion_mask": _mask(row)} for row in encoded])
 
     manifest = training_manifest("sft", model, settings, train=train, dev=dev)
     set_checkpointing(model, settings)
@@ -101,6 +94,13 @@ def train_sft(
         save_policy(out / "best", trainer.accelerator.unwrap_model(trainer.model), tokenizer, saved)
         write_json(out / "log.json", log)
     return log
+
+
+def _mask(row: Row) -> list[int]:
+    mask = [0] * len(row.input_ids)
+    for start, end in row.spans:
+        mask[start:end] = [1] * (end - start)
+    return mask
 
 
 def _causal_collator(pad_token_id: int) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.errors import SettingError
+from elicit_gym.files import replacing
 
 if TYPE_CHECKING:
     import torch
@@ -23,13 +24,17 @@ def make_value_head(hidden_size: int) -> "torch.nn.Linear":
     return head
 
 
-def value_positions(action_mask: "torch.Tensor", value_input: str) -> "torch.Tensor":
-    """Return the index of the hidden state that the value is read from, shape (B,).
+def value_positions(
+    actions: "torch.Tensor", num_actions: int, value_input: str
+) -> tuple["torch.Tensor", "torch.Tensor"]:
+    """Return row and column of the hidden state that the value of each action is read from, shape (A,) each.
 
     Args:
-        action_mask: 1 at the action's tokens and at the end token that follows them, shape (B, T).
+        actions: the number of the action, counted from 1, at its tokens and the end token after it, shape (B, T).
+        num_actions: the number A of actions.
         value_input: ``history_action``: the end token that follows the action, as in the paper, so that the value
-            knows the action; ``history``: the last token of the prompt, a true state value, as in Peng et al. (2019).
+            knows the action; ``history``: the last token before the action, a true state value, as in Peng et al.
+            (2019).
 
     References:
         YIELD, Section 4.3. The published code reads index (number of action tokens - 1), which lies in the prompt;
@@ -37,17 +42,23 @@ def value_positions(action_mask: "torch.Tensor", value_input: str) -> "torch.Ten
     """
     import torch
 
-    width = action_mask.shape[1]
-    first = action_mask.argmax(dim=1)  # the first 1
-    last = width - 1 - action_mask.flip(1).argmax(dim=1)  # the last 1
-    return last if value_input == "history_action" else torch.clamp(first - 1, min=0)
+    rows, columns = actions.nonzero(as_tuple=True)  # (N,) each
+    owners = actions[rows, columns] - 1  # (N,)
+    row = torch.zeros(num_actions, dtype=torch.long, device=actions.device).scatter(0, owners, rows)
+    if value_input == "history_action":
+        ends = torch.zeros_like(row).scatter_reduce(0, owners, columns, "amax")
+        return row, ends
+    starts = torch.full_like(row, actions.shape[1]).scatter_reduce(0, owners, columns, "amin")
+    return row, torch.clamp(starts - 1, min=0)
 
 
 def save_value_head(head: Any, folder: Path) -> None:
     """Write the head's weights as safetensors."""
     from safetensors.torch import save_file
 
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in head.state_dict().items()}, folder / FILE)
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in head.state_dict().items()}
+    with replacing(folder / FILE) as beside:
+        save_file(tensors, beside)
 
 
 def load_value_head(folder: Path) -> "torch.nn.Linear":

@@ -92,7 +92,7 @@ class AccessRules:
         """Return the sentence that refuses a body."""
         return (
             f"Calling this server: expected at most {self.max_bytes:,} bytes, got {found:.20}. Send less, or start it "
-            "with a larger --max-mb."
+            "with a larger --max-message-mb."
         )
 
     def _is_own(self, host: str) -> bool:

@@ -45,8 +45,7 @@ class InfoQuestServerEnv(Environment[Say, Heard, State]):
             scenario_id: the scenario to play; None draws one.
 
         Raises:
-            SettingError: there is no such scenario.
-            gymnasium.error.Error: the seed is not a whole number from 0.
+            SettingError: there is no such scenario, or the seed is not a whole number from 0.
             ValidationError: the episode's name is not text.
         """
         self._state = State(episode_id=episode_id, step_count=0)  # refused, if need be, before anything has changed

@@ -10,22 +10,35 @@ from elicit_gym.cli import cluster_options as c
 from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.cli.ope import ope_command
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["data_app"]
 
 data_app = command_group("Use human interviews as offline data: describe, import, build and export them.")
 
+data_app.command("ope", cls=Command)(ope_command)
+
 ExportFormat = Literal["experimental", "finetuning", "huggingface", "minari"]
 
 
 @data_app.command("list", cls=Command)
-def list_command() -> None:
+def list_command(
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Print licence, revision and citation of the open corpora, too.")
+    ] = False,
+) -> None:
     """Print every dataset id."""
     from elicit_gym.offline.load_dataset import list_datasets
+    from elicit_gym.offline.open_corpora import OPEN_CORPORA
+    from elicit_gym.offline.released_rows import EXPERIMENTAL
 
     for dataset_id in list_datasets():
-        typer.echo(dataset_id)
+        echo(dataset_id)
+    echo(f"{EXPERIMENTAL} (released windows: for 'train' and 'evaluate-yield')")
+    for name, corpus in OPEN_CORPORA.items() if cite else ():
+        echo(f"\n{name}: {corpus.licence}, {corpus.repository} at {corpus.revision}\n{corpus.citation}")
 
 
 @data_app.command("validate", cls=Command)
@@ -36,7 +49,7 @@ def validate_command(
     from elicit_gym.offline.load_corpus import read_dialogues, validate_dialogues
 
     o.report_problems(validate_dialogues(path))
-    typer.echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
+    echo(f"{path}: {len(read_dialogues(path))} dialogues, no problems.")
 
 
 @data_app.command("stats", cls=Command)
@@ -55,35 +68,48 @@ def stats_command(
     processes: d.ProcessesOption = 1,
     published: d.PublishedOption = False,
     gamma: d.DiscountOption = 0.9,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")] = None,
+    max_window_tokens: d.WindowTokensOption = 512,
+    tokenizer: d.TokenizerOption = None,
+    as_json: o.JsonOption = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw turn lengths and rewards into this file (.png or .svg).")
     ] = None,
 ) -> None:
     """Print the paper's Tables 2, 4 and 5 for any corpus."""
+    from elicit_gym.files import check_output
     from elicit_gym.json_files import write_json
     from elicit_gym.offline.annotate import choose_dialogues, make_reward, read_entities_first
-    from elicit_gym.offline.corpus_statistics import corpus_statistics, draw_statistics, window_statistics
+    from elicit_gym.offline.corpus_statistics import (
+        check_plot,
+        corpus_statistics,
+        draw_statistics,
+        window_statistics,
+    )
     from elicit_gym.offline.dataset import OfflineDataset
+    from elicit_gym.offline.load_windows import window_rules
     from elicit_gym.offline.tables import print_corpus_statistics, print_window_statistics
-    from elicit_gym.offline.windows import WindowRules
 
+    for output in (as_json, plot):
+        if output is not None:
+            check_output(output, [path] if path else [])
+    if plot is not None:
+        check_plot(plot)
+    rules = window_rules(tokenizer, max_window_tokens)
     loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
     loaded = loaded.shuffled() if shuffled else loaded
     described = corpus_statistics(loaded)
-    print_corpus_statistics(described, loaded.name)
     with o.stoppable("Entities read so far are in the cache, if one was named."):
         made = make_reward(reward, ner_model=ner_model, cache=entity_cache, num_processes=processes)
         read_entities_first(made, loaded, published=published, progress=True)
         dataset = OfflineDataset.from_dialogues(loaded, made, gamma=gamma, published=published, name=loaded.name)
-    rules = WindowRules()
     counts: Counter[str] = Counter()
     windows = window_statistics(dataset.windows(rules, counts), counts, rules)
-    print_window_statistics(windows, made.name)
     if as_json is not None:
         write_json(as_json, {"corpus": described, "windows": windows, "reward": made.name, "published": published})
     if plot is not None:
         draw_statistics(loaded, dataset, plot)
+    print_corpus_statistics(described, loaded.name)
+    print_window_statistics(windows, made.name)
 
 
 @data_app.command("import", cls=Command)
@@ -124,7 +150,7 @@ def import_command(
     ] = 32,
 ) -> None:
     """Turn transcripts into dialogues, and show what was guessed and left out for you to review."""
-    from elicit_gym.files import FileLimits
+    from elicit_gym.file_limits import FileLimits
     from elicit_gym.offline.importing import import_transcripts, transcript_files, write_transcripts
     from elicit_gym.offline.importing.report import print_import_review
 
@@ -152,7 +178,8 @@ def build_command(
     out: Annotated[Path, o.out_option("The dataset becomes one Arrow file.")],
     corpus: d.CorpusArgument = "yield",
     path: d.PathOption = None,
-    split: d.DataSplitOption = None,
+    split: d.SplitOrSharesOption = None,
+    split_seed: d.SplitSeedOption = 0,
     domain: d.DomainOption = None,
     commercial: d.CommercialOption = False,
     reward: d.RewardOption = "factual_novelty",
@@ -165,24 +192,41 @@ def build_command(
     address: c.AddressOption = None,
 ) -> None:
     """Annotate a corpus and write it as one memory-mapped file: OfflineDataset.open(FILE)."""
-    from elicit_gym.offline.annotate import build_dataset, choose_dialogues, make_reward, read_entities_first
+    from elicit_gym.offline.annotate import (
+        build_dataset,
+        check_build,
+        choose_dialogues,
+        make_reward,
+        read_entities_first,
+    )
 
     on_ray = c.check_backend(backend, address)
-    loaded = choose_dialogues(corpus, split, path=path, domain=domain, commercial=commercial)
+    inputs = [path] if path is not None else []
+    check_build(out, inputs)
+    loaded = choose_dialogues(
+        corpus, split, path=path, domain=domain, commercial=commercial, seed=split_seed, in_splits=True
+    )
     with o.stoppable("Entities read so far are in the cache, if one was named; run the command again to go on."):
         made = make_reward(
             reward, ner_model=ner_model, cache=entity_cache, num_processes=processes, on_ray=on_ray, address=address
         )
         read_entities_first(made, loaded, published=published, progress=True)
-        chosen = {"split": split, "domain": domain, "commercial": commercial}
-        build_dataset(loaded, made, out, gamma=gamma, published=published, chosen=chosen)
-    typer.echo(f"{out}: {len(loaded)} episodes.")
+        chosen = {"split": split, "split_seed": split_seed, "domain": domain, "commercial": commercial}
+        build_dataset(loaded, made, out, gamma=gamma, published=published, chosen=chosen, inputs=inputs)
+    parts = ", ".join(
+        f"{count} {part}" for part, count in Counter(d.split or "without a split" for d in loaded).items()
+    )
+    echo(f"{out}: {len(loaded)} episodes ({parts}).")
 
 
 @data_app.command("export", cls=Command)
 def export_command(
     dataset: Annotated[
-        str, typer.Argument(help="Export this dataset: an id (see 'elicit-gym data list'), or a built Arrow file.")
+        str,
+        typer.Argument(
+            help="Export this dataset: an id (see 'elicit-gym data list'), a built Arrow file, or your own name beside "
+            "--path."
+        ),
     ],
     out: Annotated[Path, o.out_option("For Minari, this is the id of the new dataset.")],
     to: Annotated[ExportFormat, typer.Option("--to", help="Write the data in this format.")] = "experimental",
@@ -193,13 +237,28 @@ def export_command(
     entity_cache: d.EntityCacheOption = None,
     published: d.PublishedOption = False,
     gamma: d.DiscountOption = 0.9,
+    max_window_tokens: d.WindowTokensOption = 512,
+    tokenizer: d.TokenizerOption = None,
+    author: Annotated[str, typer.Option("--author", help="Name who made the data, for Minari.")] = "elicit-gym",
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Say how to reach the author, for Minari: an address or a page.")
+    ] = None,
 ) -> None:
     """Write windows as the released JSON lines, or episodes for Hugging Face datasets or Minari."""
+    from elicit_gym.files import check_output
     from elicit_gym.offline import exports
     from elicit_gym.offline.dataset import OfflineDataset
-    from elicit_gym.offline.load_dataset import load_dataset
+    from elicit_gym.offline.load_dataset import list_datasets, load_dataset
+    from elicit_gym.offline.load_windows import window_rules
+    from elicit_gym.offline.minari_metadata import replay_spec
 
-    if Path(dataset).is_file():
+    inputs = [source for source in (path, Path(dataset)) if source is not None and source.exists()]
+    if to == "minari":
+        exports.check_minari_id(out.as_posix())
+    else:
+        check_output(out, inputs)
+    rules = window_rules(tokenizer, max_window_tokens)
+    if path is None and Path(dataset).is_file():
         loaded = OfflineDataset.open(dataset)
         loaded = loaded.filter(split=split) if split else loaded
     else:
@@ -209,12 +268,16 @@ def export_command(
         )  # fmt: skip
     if to in ("experimental", "finetuning"):
         counts: Counter[str] = Counter()
-        written = exports.write_published(loaded.windows(None, counts), out, experimental=to == "experimental")
-        typer.echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
+        windows = loaded.windows(rules, counts)
+        written = exports.write_published(windows, out, experimental=to == "experimental", inputs=inputs)
+        echo(f"{out}: {written} windows ({', '.join(f'{k} {v}' for k, v in counts.items())}).")
     elif to == "huggingface":
-        table = exports.to_huggingface(loaded)
-        table.to_parquet(out) if out.suffix == ".parquet" else table.save_to_disk(out)
-        typer.echo(f"{out}: {len(table)} episodes.")
+        echo(f"{out}: {exports.write_huggingface(loaded, out, inputs=inputs)} episodes.")
     else:
-        made = exports.to_minari(loaded, out.as_posix())
-        typer.echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")
+        env = None
+        if dataset in list_datasets():
+            settings = {"ner_model": ner_model, "gamma": gamma, "published": published}
+            where = {name: str(value) for name, value in (("path", path), ("cache", entity_cache)) if value is not None}
+            env = replay_spec(dataset, reward=reward, dataset_kwargs=settings, **where)
+        made = exports.to_minari(loaded, out.as_posix(), env=env, author=author, contact=contact)
+        echo(f"Minari dataset {out.as_posix()}: {made.total_episodes} episodes, {made.total_steps} steps.")

@@ -10,6 +10,9 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import model_options as m
 from elicit_gym.cli import options as o
 from elicit_gym.errors import SettingError
+from elicit_gym.offline.evaluation.estimates import ALL_METRICS, METRICS, OF_EMBEDDINGS, Metric
+from elicit_gym.registry import unknown_name
+from elicit_gym.reporting.terminal import echo
 
 if TYPE_CHECKING:
     from elicit_gym.offline.evaluation.estimates import TokenCounter
@@ -24,15 +27,20 @@ def evaluate_command(
     path: d.PathOption = None,
     max_window_tokens: d.WindowTokensOption = 512,
     limit: d.WindowLimitOption = None,
-    tokenizer: Annotated[
-        str | None,
+    metric: Annotated[
+        list[str] | None,
         typer.Option(
-            "--tokenizer",
-            help="Count the tokens of utterances with this tokenizer; the default is that of the first local model.",
+            "--metric",
+            help="Measure this alone; give it several times for several. Without it, all is measured but the published "
+            "turn-length ratio. Only 'progression' and 'similarity' need an encoder.",
         ),
     ] = None,
+    tokenizer: d.TokenizerOption = None,
     encoder: Annotated[
-        str, typer.Option("--encoder", help="Measure Progression with this sentence-transformers model.")
+        str,
+        typer.Option(
+            "--encoder", help="Measure Progression and similarity with this sentence-transformers model or folder."
+        ),
     ] = "sentence-transformers/all-MiniLM-L12-v2",
     progression_turns: Annotated[
         int, typer.Option("--progression-turns", min=1, help="Let Progression look back this many turns.")
@@ -46,6 +54,7 @@ def evaluate_command(
     ] = 0.5,
     system_prompt: m.SystemPromptOption = "plain",
     api_base: m.ApiBaseOption = None,
+    temperature: m.TemperatureOption = None,
     max_new_tokens: Annotated[int, m.MAX_NEW_TOKENS] = 128,
     out: Annotated[
         Path | None, o.out_option("Without it, the numbers are only printed; with it, a report is written, too.")
@@ -59,8 +68,9 @@ def evaluate_command(
     from elicit_gym.offline.evaluation.metrics import load_encoder
     from elicit_gym.offline.evaluation.report import write_yield_report
     from elicit_gym.offline.evaluation.tables import print_yield_evaluation
-    from elicit_gym.offline.load_windows import load_shuffled_windows, load_windows
+    from elicit_gym.offline.load_windows import load_shuffled_windows, load_tokenizer, load_windows
 
+    metrics = _checked_metrics(metric)
     if not 0 < progression_decay <= 1:
         raise SettingError(
             f"Evaluating on YIELD: expected --progression-decay above 0 and at most 1, got {progression_decay:g}. "
@@ -68,38 +78,54 @@ def evaluate_command(
         )
     if resume and out is None:
         raise SettingError("Resuming: expected the folder of the evaluation, got none. Name it with --out.")
-    of_windows: dict[str, Any] = {"path": path, "max_tokens": max_window_tokens, "limit": limit}
-    windows = load_windows(data, split, reward="reply_length", **of_windows)
+    # What the work needs comes before it: whoever lacks the encoder learns it now and not after the last answer.
     loaded = [
-        load_policy(spec, system_prompt=system_prompt, api_base=api_base, max_tokens=max_new_tokens)
+        load_policy(
+            spec, system_prompt=system_prompt, api_base=api_base, temperature=temperature, max_tokens=max_new_tokens
+        )
         for spec in policies
     ]
-    count = _token_counter(tokenizer, loaded)
+    encode = load_encoder(encoder) if OF_EMBEDDINGS & set(metrics) else None
+    counting = load_tokenizer(tokenizer) if tokenizer is not None else None
+    of_windows: dict[str, Any] = {
+        "path": path, "max_tokens": max_window_tokens, "limit": limit, "tokenizer": counting,
+    }  # fmt: skip
+    windows = load_windows(data, split, reward="reply_length", **of_windows)
+    shuffled = load_shuffled_windows(data, split, **of_windows)
+    count = _token_counter(counting, loaded)
     manifest = evaluation_manifest(
         loaded,
         windows,
         data=f"{data} {split}",
         settings={
             "max_new_tokens": max_new_tokens,
+            "temperature": temperature,
             "encoder": encoder,
             "k": progression_turns,
             "gamma": progression_decay,
         },
     )
-    store = AnswerFile(out, manifest, resume=resume) if out is not None else None
     advice = "Nothing was saved." if out is None else f"Answers are saved; go on with: --resume --out {out}"
-    with o.stoppable(advice):
+    with o.alone_in(out), o.stoppable(advice):
+        store = AnswerFile(out, manifest, resume=resume) if out is not None else None
         result = evaluate_yield(
-            loaded, windows, encoder=load_encoder(encoder), count_tokens=count, k=progression_turns,
-            gamma=progression_decay,
-            shuffled=load_shuffled_windows(data, split, **of_windows), store=store, progress=True,
+            loaded, windows, encoder=encode, count_tokens=count, metrics=metrics, k=progression_turns,
+            gamma=progression_decay, shuffled=shuffled, store=store, progress=True,
         )  # fmt: skip
+        report = write_yield_report(result, out, manifest) if out is not None else None
     print_yield_evaluation(result)
-    if out is not None:
-        typer.echo(f"\nReport: {write_yield_report(result, out, manifest)}")
+    if report is not None:
+        echo(f"\nReport: {report}")
 
 
-def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCounter":
+def _checked_metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
+    for name in names or ():
+        if name not in ALL_METRICS:
+            raise unknown_name("metric", name, ALL_METRICS)
+    return tuple(metric for metric in ALL_METRICS if metric in (names or METRICS))
+
+
+def _token_counter(tokenizer: Any, policies: Sequence[Any]) -> "TokenCounter":
     """Return a counter: the tokenizer that was named, else the first local model's, else words and punctuation."""
     from elicit_gym.agents.local_policy import LocalPolicy
     from elicit_gym.offline.model_input import count_text_tokens
@@ -107,16 +133,7 @@ def _token_counter(tokenizer: str | None, policies: Sequence[Any]) -> "TokenCoun
     from elicit_gym.types import Message
 
     if tokenizer is not None:
-        from transformers import AutoTokenizer
-
-        try:
-            made = AutoTokenizer.from_pretrained(tokenizer, trust_remote_code=False)
-        except (OSError, ValueError, RuntimeError, ImportError, KeyError, TypeError, AttributeError) as error:
-            raise SettingError(
-                f"Loading the tokenizer {tokenizer!r}: expected a hub id or a folder without code of its own, got "
-                f"{type(error).__name__}: {str(error)[:200]!r}. Check the name."
-            ) from error
-        return lambda texts: count_text_tokens(made, texts)
+        return lambda texts: count_text_tokens(tokenizer, texts)
     local = next((policy for policy in policies if isinstance(policy, LocalPolicy)), None)
     if local is not None:
         return local.count_tokens

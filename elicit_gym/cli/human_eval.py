@@ -7,6 +7,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group
+from elicit_gym.reporting.terminal import echo
 
 __all__ = ["human_eval_app"]
 
@@ -34,7 +35,7 @@ def export_command(
 
     tasks = make_tasks(read_samples(evaluation), windows, seed=seed, allocation=allocation, sources=sources)
     write_batch(tasks, out, seed=seed)
-    typer.echo(
+    echo(
         f"{len(tasks)} tasks with {len(tasks[0].responses)} utterances each.\n"
         f"For colleagues: {out / 'form.html'}\n"
         f"For Mechanical Turk: {out / 'mturk.csv'} with {out / 'mturk_layout.html'}\n"
@@ -76,9 +77,9 @@ def score_command(
     found = read_answers(answers, key)
     checks = check_workers(found, min_seconds=min_seconds, min_agreement=min_agreement, keep_all=keep_all)
     result = score_ratings(found, checks, key, keep_all=keep_all)
-    print_human_evaluation(result)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         write_json(out / "table9.json", result.to_row())
         draw_human_evaluation(result, out / "table9.png")
-        typer.echo(f"Numbers: {out / 'table9.json'}")
+    print_human_evaluation(result)
+    if out is not None:
+        echo(f"Numbers: {out / 'table9.json'}")

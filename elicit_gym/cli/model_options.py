@@ -1,7 +1,7 @@
 """Options of the commands that call models, in any seat."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,16 +16,15 @@ __all__ = [
     "BudgetUsdOption",
     "CacheModeOption",
     "CacheOption",
-    "JudgeApiBaseOption",
-    "JudgeModelOption",
+    "JudgeModeOption",
     "JudgeOption",
+    "JudgeRepliesOption",
     "MannerOption",
     "MaxNewTokensOption",
+    "PriceOption",
     "PromptsOption",
     "SystemPromptOption",
     "TemperatureOption",
-    "UserApiBaseOption",
-    "UserModelOption",
     "UserOption",
 ]
 
@@ -33,7 +32,7 @@ _MODELS = "Models"
 
 POLICIES = typer.Argument(
     help="Run these policies: names of baselines, litellm:MODEL, http:MODEL, hf:MODEL, folders of trained policies, or "
-    "module:Class."
+    "module:Class. LABEL=POLICY names one, and MODEL,temperature=0,max-tokens=64 gives one options of its own."
 )
 SystemPromptOption = Annotated[
     str,
@@ -74,13 +73,6 @@ UserOption = Annotated[
         "--user", help="Let this user simulator reply, for example 'scripted' or 'llm'.", rich_help_panel=_MODELS
     ),
 ]
-UserModelOption = Annotated[
-    str | None, typer.Option("--user-model", help="Let this model play the user.", rich_help_panel=_MODELS)
-]
-UserApiBaseOption = Annotated[
-    str | None,
-    typer.Option("--user-api-base", help="Call the user's model on the server at this URL.", rich_help_panel=_MODELS),
-]
 JUDGE = typer.Option(
     "--judge", help="Let this judge decide, for example 'scripted', 'embedding' or 'llm'.", rich_help_panel=_MODELS
 )
@@ -93,12 +85,21 @@ MannerOption = Annotated[
         "times to compare under each.",
     ),
 ]
-JudgeModelOption = Annotated[
-    str | None, typer.Option("--judge-model", help="Let this model judge.", rich_help_panel=_MODELS)
+JudgeModeOption = Annotated[
+    Literal["item", "checklist"] | None,
+    typer.Option(
+        "--judge-mode",
+        help="Let the judge's model answer one item per call, as in the paper, or the whole checklist in one.",
+        rich_help_panel="The judge's model",
+    ),
 ]
-JudgeApiBaseOption = Annotated[
-    str | None,
-    typer.Option("--judge-api-base", help="Call the judge's model on the server at this URL.", rich_help_panel=_MODELS),
+JudgeRepliesOption = Annotated[
+    bool,
+    typer.Option(
+        "--judge-replies/--no-judge-replies",
+        help="Keep what a judging model wrote in the run and show it in the report.",
+        rich_help_panel=_MODELS,
+    ),
 ]
 PromptsOption = Annotated[
     Path | None,
@@ -128,11 +129,25 @@ BudgetUsdOption = Annotated[
     float | None,
     typer.Option(
         "--budget-usd",
-        help="Stop before the models cost more US dollars than this.",
+        help="Start no episode that would make the models cost more US dollars than this, resumed runs included.",
         rich_help_panel=_MODELS,
     ),
 ]
 BudgetTokensOption = Annotated[
     int | None,
-    typer.Option("--budget-tokens", help="Stop before the models use more tokens than this.", rich_help_panel=_MODELS),
+    typer.Option(
+        "--budget-tokens",
+        help="Start no episode that would make the models use more tokens than this, resumed runs included.",
+        rich_help_panel=_MODELS,
+    ),
+]
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        help="Count the model in a seat (policy, user or judge), or the model of this name, at this price in US "
+        "dollars per million tokens of input and output. Repeat the option to name several.",
+        metavar="SEAT=IN/OUT",
+        rich_help_panel=_MODELS,
+    ),
 ]

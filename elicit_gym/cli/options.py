@@ -1,6 +1,5 @@
 """Options that several commands share, and what they turn into."""
 
-import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,31 +9,27 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from elicit_gym.errors import SettingError
-from elicit_gym.llm.budget import Budget
-from elicit_gym.llm.cache import CacheMode, ResponseCache
-from elicit_gym.llm.runtime import Runtime, llm_runtime
-from elicit_gym.registry import REGISTRIES
+from elicit_gym.folder_lock import locked_folder
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.interrupts import Killed
-from elicit_gym.rollout.units import environment_defaults
 
 __all__ = [
     "SCENARIOS",
     "SPLIT",
     "ConcurrencyOption",
     "EnvOption",
+    "JsonOption",
     "RepeatsOption",
     "ResumeOption",
     "ScenariosOption",
     "SeedOption",
     "SplitOption",
     "TurnsOption",
+    "alone_in",
     "env_kwargs",
-    "models",
     "next_folder",
     "out_option",
     "report_problems",
-    "seat_kwargs",
     "stoppable",
 ]
 
@@ -67,6 +62,7 @@ TurnsOption = Annotated[
         help="Let the agent send at most this many messages per episode; the environment's own number by default.",
     ),
 ]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the numbers to this JSON file, too.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted in --out.")]
 
 
@@ -76,16 +72,32 @@ def out_option(more: str) -> Any:
 
 
 @contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Let nothing else write to a folder while a command works in it; None stands for none.
+
+    Of the processes of one training, which share the folder, the first holds it for all.
+
+    Raises:
+        SettingError: another run is using it.
+    """
+    if folder is None or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked_folder(folder):
+        yield
+
+
+@contextmanager
 def stoppable(advice: str) -> Iterator[None]:
     """Let Ctrl-C end a long command with a sentence and status 130; a second one ends it at once."""
     try:
         yield
     except Killed:
-        typer.echo(f"\nelicit-gym: killed. {advice}", err=True)
+        echo(f"\nelicit-gym: killed. {advice}", err=True)
         sys.stderr.flush()
         os._exit(130)  # Python would wait for the threads that still run
     except KeyboardInterrupt:
-        typer.echo(f"\nelicit-gym: stopped. {advice}", err=True)
+        echo(f"\nelicit-gym: stopped. {advice}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -97,89 +109,12 @@ def env_kwargs(scenarios: str | None, split: str | None, max_turns: int | None) 
     return {name: value for name, value in given.items() if value is not None}
 
 
-def seat_kwargs(
-    seat: str,
-    name: str | None,
-    *,
-    env: str | None,
-    model: str | None,
-    api_base: str | None,
-    max_new_tokens: int | None,
-    prompts: Path | None,
-) -> dict[str, Any]:
-    """Turn the options of a seat (``user_simulator`` or ``judge``) into arguments of the environment.
-
-    Args:
-        seat: of the environment.
-        name: who takes it; None for whoever the environment has there.
-        env: its id; None where there is no environment.
-        model: for this seat.
-        api_base: likewise.
-        max_new_tokens: for every seat that takes it.
-        prompts: likewise.
-
-    Raises:
-        SettingError: a model is named for a seat that holds none.
-    """
-    own = environment_defaults(env) if env is not None else {}
-    who = name or own.get(seat)
-    if not isinstance(who, str):
-        return {}  # an environment without such a seat, which is refused where it is made
-    taken = inspect.signature(REGISTRIES[seat.replace("_", " ")].factory(who)).parameters
-    # Whatever else a maker of models takes, it hands on to `make_chat_model`.
-    anything = "model" in taken and any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
-    if (model and "model" not in taken) or (api_base and not anything and "api_base" not in taken):
-        raise SettingError(
-            f"Setting up the {seat.replace('_', ' ')}: expected a seat that holds a model, got {who!r}. "
-            f"Add --{'user' if seat == 'user_simulator' else 'judge'} llm, or --env elicit_gym/InfoQuestLLM-v0."
-        )
-    given = {
-        "model": model,
-        "api_base": api_base,
-        "max_tokens": max_new_tokens,
-        "prompts": str(prompts.resolve()) if prompts else None,
-    }
-    fits = {key: value for key, value in given.items() if value is not None and (key in taken or anything)}
-    made: dict[str, Any] = {seat: name} if name is not None else {}
-    before = own.get(f"{seat}_kwargs") or {}
-    if fits or (before and who != own.get(seat)):  # the arguments of one part are not those of another
-        made[f"{seat}_kwargs"] = {**(before if who == own.get(seat) else {}), **fits}
-    return made
-
-
-@contextmanager
-def models(
-    *,
-    concurrency: int,
-    cache: Path | None,
-    cache_mode: CacheMode,
-    budget_usd: float | None,
-    budget_tokens: int | None,
-) -> Iterator[Runtime]:
-    """Apply cache, budget and concurrency to all calls to models within the block."""
-    if cache is None and cache_mode == "replay":
-        raise SettingError("Replaying: expected the file to replay from, got none. Name it with --cache.")
-    store = ResponseCache(cache, cache_mode) if cache is not None else None
-    try:
-        runtime = Runtime(
-            concurrency=max(64, 6 * concurrency),
-            model_concurrency=max(64, 6 * concurrency),
-            cache=store,
-            budget=Budget(budget_usd, budget_tokens),
-        )
-        with llm_runtime(runtime):
-            yield runtime
-    finally:
-        if store is not None:
-            store.close()
-
-
 def report_problems(problems: Sequence[str]) -> None:
     """Print what is wrong with a file and exit with status 1; do nothing if nothing is wrong."""
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
-        typer.echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
+        echo(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}.", err=True)
         raise typer.Exit(1)
 
 

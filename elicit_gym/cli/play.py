@@ -71,7 +71,7 @@ def play_assistant(
         try:
             _, reward, terminated, truncated, _ = env.step(action)
         except InvalidAction as error:
-            console.print(str(error), style="yellow", markup=False)
+            console.print(printable(str(error)), style="yellow", markup=False)
             continue
         total += reward
         done = terminated or truncated
@@ -94,9 +94,9 @@ class HumanUser:
     def reply(self, turn: UserTurn) -> UserReply:
         """Show the agent's message and the game's progress, and read a reply."""
         console = self._console
-        console.print(f"assistant: {printable(turn.history[-1].content)}", style="green", markup=False)
+        console.print(printable(f"assistant: {turn.history[-1].content}"), style="green", markup=False)
         for item, done in zip(turn.scenario.checklist, turn.satisfied, strict=True):
-            console.print(f"  [{'x' if done else ' '}] {printable(item.question)}", style="dim", markup=False)
+            console.print(printable(f"  [{'x' if done else ' '}] {item.question}"), style="dim", markup=False)
         if turn.stuck:
             console.print("The assistant is stuck: hint at the next open item.", style="yellow")
         text = ""
@@ -125,10 +125,10 @@ def play_user(
     assert env.conversation is not None
     scenario = env.conversation.scenario
     console.print("You are the user. Answer in one short sentence, with at most one fact. Ctrl-D stops.", style="dim")
-    console.print(f"Persona: {printable(scenario.persona)} ({printable('; '.join(scenario.traits))})", markup=False)
+    console.print(printable(f"Persona: {scenario.persona} ({'; '.join(scenario.traits)})"), markup=False)
     for fact in scenario.facts:
-        console.print(f"  {fact.id}: {printable(fact.statement)}", style="dim", markup=False)
-    console.print(f"you: {printable(scenario.opening_message)}", style="cyan", markup=False)
+        console.print(printable(f"  {fact.id}: {fact.statement}"), style="dim", markup=False)
+    console.print(printable(f"you: {scenario.opening_message}"), style="cyan", markup=False)
     if isinstance(policy, ScenarioPolicy):
         policy = policy.for_scenario(scenario)
     policy.reset(seed)

@@ -6,6 +6,7 @@ import typer
 
 from elicit_gym.cli import options as o
 from elicit_gym.errors import MissingExtraError, SettingError
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["serve_command"]
@@ -36,8 +37,9 @@ def serve_command(
     idle_minutes: Annotated[
         float, typer.Option("--idle-minutes", min=0.01, help="End a conversation after this long without a message.")
     ] = 30.0,
-    max_mb: Annotated[
-        float, typer.Option("--max-mb", min=0.001, help="Refuse a message that is larger than this many megabytes.")
+    max_message_mb: Annotated[
+        float,
+        typer.Option("--max-message-mb", min=0.001, help="Refuse a message that is larger than this many megabytes."),
     ] = 1.0,
 ) -> None:
     """Serve InfoQuest over the OpenEnv protocol, to programs and not to web pages elsewhere."""
@@ -53,11 +55,11 @@ def serve_command(
             bound=host,
             hosts=tuple(allow_host or ()),
             origins=tuple(allow_origin or ()),
-            max_bytes=int(max_mb * 1_000_000),
+            max_bytes=int(max_message_mb * 1_000_000),
             idle_s=60 * idle_minutes,
         )
     except ValueError as error:
         raise SettingError(str(error)) from error
     app = make_app(env, o.env_kwargs(scenarios, split, max_turns), max_sessions=max_sessions, rules=rules)
-    typer.echo(f"InfoQuest at http://{host}:{port}; Ctrl-C stops it.")
+    echo(f"InfoQuest at http://{host}:{port}; Ctrl-C stops it.")
     uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=rules.max_bytes)

@@ -10,6 +10,7 @@ from elicit_gym.cli import data_options as d
 from elicit_gym.cli import options as o
 from elicit_gym.cli.command import Command, command_group, takes_settings
 from elicit_gym.errors import SettingError
+from elicit_gym.reporting.terminal import echo
 from elicit_gym.rollout.collect import DEFAULT_ENV
 
 __all__ = ["train_app"]
@@ -41,22 +42,24 @@ def _start(model: str, settings: TrainingSettings, load_in_8bit: bool) -> tuple[
 
     network, tokenizer, remark = load_for_training(model, settings, load_in_8bit=load_in_8bit)
     if remark is not None:
-        typer.echo(remark)
+        echo(remark)
     return network, tokenizer
 
 
 def _prepare(
     model: str, data: str, split_kwargs: dict[str, Any], settings: TrainingSettings, load_in_8bit: bool
 ) -> tuple[Any, Any, Any, Any]:
-    from elicit_gym.offline.load_windows import load_windows
+    from elicit_gym.offline.load_windows import has_splits, load_windows
 
     network, tokenizer = _start(model, settings, load_in_8bit)
     train = load_windows(data, "train", tokenizer=tokenizer, **split_kwargs)
     try:
-        dev = [] if data.endswith(".jsonl") else load_windows(data, "dev", tokenizer=tokenizer, **split_kwargs)
+        dev = []
+        if has_splits(data, split_kwargs["path"]):
+            dev = load_windows(data, "dev", tokenizer=tokenizer, **split_kwargs)
     except SettingError:
         dev = []
-    typer.echo(f"{len(train)} training windows, {len(dev)} for choosing the best checkpoint.")
+    echo(f"{len(train)} training windows, {len(dev)} for choosing the best checkpoint.")
     return network, tokenizer, train, dev
 
 
@@ -80,10 +83,10 @@ def sft_command(
     from elicit_gym.agents.training.sft import train_sft
 
     chosen = {"path": path, "reward": reward, "cache": entity_cache, "max_tokens": max_window_tokens, "limit": limit}
-    network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
-    with o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
+    with o.alone_in(out), o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
+        network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
         train_sft(network, tokenizer, train, out, dev=dev, settings=settings, resume=resume, tensorboard=tensorboard)
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 @train_app.command("awr", cls=Command)
@@ -109,8 +112,8 @@ def awr_command(
     from elicit_gym.agents.training.awr import train_awr
 
     chosen = {"path": path, "reward": reward, "cache": entity_cache, "max_tokens": max_window_tokens, "limit": limit}
-    network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
-    with o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
+    with o.alone_in(out), o.stoppable(f"Checkpoints are saved; go on with: --resume --out {out}"):
+        network, tokenizer, train, dev = _prepare(model, data, chosen, settings, load_in_8bit)
         train_awr(
             network,
             tokenizer,
@@ -122,7 +125,7 @@ def awr_command(
             progress=True,
             tensorboard=tensorboard,
         )
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 def _for_training(env: str, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -151,8 +154,8 @@ def grpo_command(
     """Train online, on conversations with the simulated user, through TRL's GRPO."""
     from elicit_gym.agents.training.grpo import train_grpo
 
-    network, tokenizer = _start(model, settings, load_in_8bit)
-    with o.stoppable(f"Conversations are saved in {out / 'episodes'}; the policy is not."):
+    with o.alone_in(out), o.stoppable(f"Conversations are saved in {out / 'episodes'}; the policy is not."):
+        network, tokenizer = _start(model, settings, load_in_8bit)
         train_grpo(
             network,
             tokenizer,
@@ -162,7 +165,7 @@ def grpo_command(
             settings=settings,
             tensorboard=tensorboard,
         )
-    typer.echo(f"Policy: {out / 'best'}")
+    echo(f"Policy: {out / 'best'}")
 
 
 @train_app.command("merge", cls=Command)
@@ -173,8 +176,10 @@ def merge_command(
     """Merge an adapter into its model, for serving."""
     from elicit_gym.agents.local_model import load_model
     from elicit_gym.agents.policy_folder import base_model_of, read_config, save_policy
+    from elicit_gym.files import check_output
 
+    check_output(out, [policy])
     config = read_config(policy)
     network, tokenizer = load_model(base_model_of(policy), adapter=policy, dtype="float32")
     save_policy(out, network.merge_and_unload(), tokenizer, {**config, "merged": True})
-    typer.echo(f"Model: {out}")
+    echo(f"Model: {out}")

@@ -61,6 +61,10 @@ class InfoQuestEnv(gym.Env[ChatHistory, str]):
     (flags), ``newly_satisfied`` (indexes), ``stuck``, ``left`` (the user has left), ``unscored`` (indexes that the
     judge could not score), ``flags`` (what user simulator and judge had to repair), ``usage`` (what they spent).
 
+    ## Version history
+    v0: not yet released, and subject to change until it is. From the first release on, whatever changes returns raises
+    the number in the id, as in Gymnasium (``docs/versioning.md``).
+
     ## Arguments
     See below. Those that are names, paths, numbers and dictionaries can be given to `gym.make` and survive
     ``env.spec.to_json()``. Live scenarios, simulators, judges and rewards are for this constructor; `gym.make` refuses

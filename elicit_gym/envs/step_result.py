@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, SupportsFloat, TypedDict, cast
 
 from elicit_gym.rewards import finite_reward
-from elicit_gym.types import ChatHistory, Usage
+from elicit_gym.types import ChatHistory, JudgeReply, Usage
 
 __all__ = ["StepInfo", "StepResult"]
 
@@ -23,6 +23,7 @@ class StepInfo(TypedDict):
         unscored: indexes of the items that the judge could not score.
         flags: what judge and user simulator had to repair.
         usage: what they spent.
+        judged: what the judge wrote, by item; empty for judges that write nothing.
     """
 
     scenario_id: str
@@ -34,6 +35,7 @@ class StepInfo(TypedDict):
     unscored: tuple[int, ...]
     flags: tuple[str, ...]
     usage: tuple[Usage, ...]
+    judged: tuple[JudgeReply, ...]
 
 
 @dataclass(frozen=True, slots=True)

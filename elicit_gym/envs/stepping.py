@@ -15,9 +15,9 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from elicit_gym.envs.conversation import Conversation
 from elicit_gym.envs.step_result import StepInfo, StepResult
 from elicit_gym.errors import EpisodeFailure, JudgeFailure, RewardFailure, boundary
-from elicit_gym.judges.base import JUDGING, Judge, judge_all
+from elicit_gym.judges.base import JUDGING, Judge, judge_all, judge_replies
 from elicit_gym.rewards import REWARDING, Reward, RewardStep, finite_reward
-from elicit_gym.types import JudgeRequest, Usage, UserReply, UserTurn, Verdict
+from elicit_gym.types import JudgeReply, JudgeRequest, Usage, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.base import REPLYING, UserSimulator, checked_reply, reply_all
 
 __all__ = [
@@ -239,17 +239,23 @@ def make_step(judged: JudgedAction, reply: UserReply | None, reward: float) -> S
         reward: what the step is worth; see `reward_of`.
     """
     conversation = judged.conversation
+    written = judge_replies(conversation.pending, judged.verdicts)
     conversation.advance(judged.action, judged.verdicts, judged.turn, reply)
     return StepResult(
         conversation.history,
         reward,
         conversation.terminated,
         conversation.truncated,
-        step_info(conversation, judged.verdicts, reply),
+        step_info(conversation, judged.verdicts, reply, written),
     )
 
 
-def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), reply: UserReply | None = None) -> StepInfo:
+def step_info(
+    conversation: Conversation,
+    verdicts: Sequence[Verdict] = (),
+    reply: UserReply | None = None,
+    written: tuple[JudgeReply, ...] = (),
+) -> StepInfo:
     """Return the info of the step just made, or of the reset."""
     flags: tuple[str, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -268,4 +274,5 @@ def step_info(conversation: Conversation, verdicts: Sequence[Verdict] = (), repl
         "unscored": conversation.unscored,
         "flags": flags,
         "usage": usage,
+        "judged": written,
     }

@@ -27,6 +27,7 @@ def compare(
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = False,
+    config: str | None = None,
 ) -> Comparison:
     """Roll out policies on the same units and compare them.
 
@@ -42,6 +43,7 @@ def compare(
         out: a folder for the episodes, the numbers, the figures and the report.
         resume: continue the run in `out`.
         progress: show a progress bar.
+        config: the options that the run was asked for, to be kept as ``run.yaml`` in `out`.
 
     Returns:
         Summaries with 95 % intervals over opening messages, paired differences with Holm-corrected p-values, and all
@@ -63,6 +65,7 @@ def compare(
         out=out,
         resume=resume,
         progress=progress,
+        config=config,
     )
     comparison = comparison_of(records, environment_scenarios(env_id, env_kwargs or {}), manifest)
     if out is not None:

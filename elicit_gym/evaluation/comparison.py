@@ -7,11 +7,12 @@ from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import StorageError
+from elicit_gym.evaluation.failures import SHORT_FIRST, failure_notes
 from elicit_gym.evaluation.report import write_report
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary, summarise_pairs, summarise_policies
-from elicit_gym.evaluation.usage import UsageRow, usage_table
 from elicit_gym.json_files import write_json
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.rollout.usage import UsageRow, usage_of_run, usage_table
 from elicit_gym.types import Scenario
 
 __all__ = ["Comparison", "comparison_of"]
@@ -43,7 +44,20 @@ class Comparison:
             "policies": [policy.to_row() for policy in self.policies],
             "pairs": [pair.to_row() for pair in self.pairs],
             "usage": [row.to_row() for row in self.usage],
+            "stopped": self.manifest.stopped,
+            "warning": SHORT_FIRST if self.manifest.stopped else None,
         }
+
+    def without_a_result(self) -> list[str]:
+        """Return one sentence for each policy of which not a single episode was finished: in which seat, and why."""
+        lines = []
+        for description in self.manifest.policies:
+            own = [record for record in self.records if record.policy == description.name]
+            if any(record.failure is None for record in own):
+                continue
+            why = "; ".join(note for note in failure_notes(own)) or self.manifest.stopped or "None was started."
+            lines.append(f"{description.name}: no episode was finished. {why}")
+        return lines
 
     def save(self, folder: str | Path) -> Path:
         """Write ``summary.json``, the figures and ``report.html`` into a folder.
@@ -52,7 +66,6 @@ class Comparison:
             The path of the report.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "summary.json", self.to_row())
         return write_report(
             folder,
@@ -87,7 +100,7 @@ def comparison_of(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenario
     return Comparison(
         policies=tuple(summarise_policies(records, max_turns=max_turns, privileged=manifest.privileged)),
         pairs=tuple(summarise_pairs(records)),
-        usage=tuple(usage_table(records)),
+        usage=tuple(usage_of_run(manifest.spent) or usage_table(records)),
         records=tuple(records),
         scenarios=tuple(scenarios),
         manifest=manifest,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
-from elicit_gym.reporting.style import STYLE, colour
+from elicit_gym.reporting.style import STYLE, colour, drawable, save_figure
 from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def draw_figures(
     """
     import matplotlib as mpl
 
-    folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Path] = {}
     with mpl.rc_context(STYLE):
         curves = [(policy.policy, policy.curve) for policy in policies if policy.num_episodes]
@@ -40,9 +39,7 @@ def draw_figures(
         if pairs:
             figures["differences"] = _differences(pairs)
         for name, figure in figures.items():
-            drawn[name] = folder / f"{name}.svg"
-            figure.savefig(drawn[name], metadata={"Date": None})
-            figure.savefig(folder / f"{name}.png", dpi=160)
+            drawn[name] = save_figure(figure, folder / f"{name}.svg")
     return drawn
 
 
@@ -63,7 +60,13 @@ def _curves(curves: Sequence[tuple[str, Sequence[Estimate]]], num_items: int, wh
         top = max([top, *(estimate.high or estimate.value or 0.0 for estimate in curve)])
         for axes in (left, right):
             axes.plot(
-                turns, means, color=colour(i), marker=_MARKERS[i % len(_MARKERS)], markersize=3.5, lw=1.6, label=name
+                turns,
+                means,
+                color=colour(i),
+                marker=_MARKERS[i % len(_MARKERS)],
+                markersize=3.5,
+                lw=1.6,
+                label=drawable(name),
             )
             # Turns without an interval leave a gap in the band: a band of no width would claim certainty.
             known = [estimate.low is not None and estimate.high is not None for estimate in curve]
@@ -105,7 +108,7 @@ def _lengths(policies: Sequence[PolicySummary]) -> "Figure":
                 length, row, f"{share:.0%}", ha="center", va="center", fontsize=7.5,
                 color="white" if share > 0.5 else "#222222",
             )  # fmt: skip
-    axes.set_yticks(range(len(shown)), [policy.policy for _, policy in reversed(shown)])
+    axes.set_yticks(range(len(shown)), [drawable(policy.policy) for _, policy in reversed(shown)])
     _count_turns(axes)
     axes.set_xlim(0.4, longest + 0.6)
     axes.grid(visible=False)
@@ -126,7 +129,9 @@ def _differences(pairs: Sequence[PairSummary]) -> "Figure":
             )
         axes.plot(value, row, "o", color=shade, markersize=4.5)
     axes.axvline(0, color="#444444", lw=0.9)
-    axes.set_yticks(range(len(shown)), [f"{pair.first} − {pair.second}" for pair in reversed(shown)])
+    axes.set_yticks(
+        range(len(shown)), [f"{drawable(pair.first, 40)} − {drawable(pair.second, 40)}" for pair in reversed(shown)]
+    )
     axes.set_ylim(-0.7, len(shown) - 0.3)
     axes.set_xlabel("difference in mean return, with 95 % interval (blue: p < 0.05 after Holm's correction)")
     axes.set_title("Paired differences")

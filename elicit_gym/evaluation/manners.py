@@ -65,5 +65,5 @@ def write_manners(folder: Path, comparisons: Mapping[str, Comparison]) -> Path:
         "rows": [(policy, [by.get(m) for m in comparisons]) for policy, by in table.items()],
         "left": [_left(comparison) for comparison in comparisons.values()],
     }
-    values["packed"] = pack({})
+    values["packed"] = pack({}, "")
     return write_page(folder / "manners.html", "elicit_gym.evaluation", "manners.html.j2", values)

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from elicit_gym.evaluation.failures import failure_notes
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import UNIT, return_bounds
+from elicit_gym.llm.runtime import current_runtime
 from elicit_gym.policy import PolicyLike
 from elicit_gym.rollout.collect import DEFAULT_ENV, collect_policies
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.rollout.usage import UsageRow, usage_of_run
 from elicit_gym.statistics.estimates import Estimate, cluster_mean
 
 __all__ = ["NoiseFloor", "noise_floor"]
@@ -27,6 +30,8 @@ class NoiseFloor:
             more scenarios.
         num_changed: units whose return changed with the seed, of `num_units`.
         manifest: of the first of the two runs.
+        usage: what both runs' calls to models have cost.
+        problems: what failed or ended one of them early, in sentences.
     """
 
     policy: str
@@ -36,6 +41,8 @@ class NoiseFloor:
     num_changed: int
     num_units: int
     manifest: RunManifest
+    usage: tuple[UsageRow, ...] = ()
+    problems: tuple[str, ...] = ()
 
     @property
     def floors(self) -> tuple[float | None, ...]:
@@ -52,6 +59,8 @@ class NoiseFloor:
             "mean_return": self.mean_return.to_row(),
             "num_changed": self.num_changed,
             "num_units": self.num_units,
+            "usage": [row.to_row() for row in self.usage],
+            "problems": list(self.problems),
             "manifest": self.manifest.to_json(),
         }
 
@@ -82,6 +91,8 @@ def noise_floor(
     Returns:
         The interval of the difference for each number of repeats: what lies inside it is noise.
     """
+    ledger = current_runtime().budget.ledger
+    mark = ledger.snapshot()
     both = [
         collect_policies(
             [policy],
@@ -96,7 +107,8 @@ def noise_floor(
         for base_seed in (seed, seed + 1)
     ]
     runs = [records for records, _ in both]
-    pairs = [(a, b) for a, b in zip(*runs, strict=True) if a.failure is None and b.failure is None]
+    second = {record.unit: record for record in runs[1] if record.failure is None}  # a budget may end a run early
+    pairs = [(a, second[a.unit]) for a in runs[0] if a.failure is None and a.unit in second]
     by_repeats = []
     for count in range(1, repeats + 1):
         chosen = [(a, b) for a, b in pairs if a.repeat < count]
@@ -109,7 +121,7 @@ def noise_floor(
         )
     finished = [record for run in runs for record in run if record.failure is None]
     return NoiseFloor(
-        policy=runs[0][0].policy,
+        policy=both[0][1].names[0],
         num_scenarios=len({record.scenario_id for record in runs[0]}),
         by_repeats=tuple(by_repeats),
         mean_return=cluster_mean(
@@ -121,4 +133,9 @@ def noise_floor(
         num_changed=sum(total_reward(a) != total_reward(b) for a, b in pairs),
         num_units=len(pairs),
         manifest=both[0][1],
+        usage=tuple(usage_of_run(ledger.rows(mark))),
+        problems=(
+            *failure_notes([record for run in runs for record in run]),
+            *(manifest.stopped for _, manifest in both if manifest.stopped),
+        ),
     )

@@ -12,12 +12,17 @@ from elicit_gym.envs.infoquest import draw_episode
 from elicit_gym.envs.step_result import StepResult
 from elicit_gym.envs.stepping import JudgedAction, judge_actions, make_step, reward_of
 from elicit_gym.episode import EpisodeRecord, Failure, Turn
-from elicit_gym.errors import EpisodeFailure, RewardFailure, SettingError
+from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError, RewardFailure, SettingError
 from elicit_gym.evaluation.metrics import total_reward
 from elicit_gym.evaluation.summary import UNIT, by_policy
 from elicit_gym.judges.base import Judge, check_scenarios
+from elicit_gym.llm.runtime import current_runtime
+from elicit_gym.llm.spending import on_account_of
+from elicit_gym.redaction import redact
 from elicit_gym.rewards import Reward
+from elicit_gym.rollout.estimate import check_prices
 from elicit_gym.rollout.run_episode import turn_of
+from elicit_gym.rollout.usage import UsageRow, usage_of_run
 from elicit_gym.statistics.estimates import Estimate, cluster_kappa, cluster_mean
 from elicit_gym.types import ItemKind, Scenario, UserReply
 
@@ -46,6 +51,9 @@ class Rejudged:
         num_cut_off: conversations that would have gone on.
         failures: conversations that the second judge failed on, by source; they are in none of these numbers.
         returns: mean return of each policy under the first and the second judge, on the conversations that both judged.
+        usage: what the second judge's calls have cost.
+        stopped: why not all conversations were judged (no call can succeed, or the budget is spent); None where all
+            were.
     """
 
     records: tuple[EpisodeRecord, ...]
@@ -56,6 +64,8 @@ class Rejudged:
     num_cut_off: int
     failures: Mapping[str, int]
     returns: Mapping[str, tuple[float, float]]
+    usage: tuple[UsageRow, ...] = ()
+    stopped: str | None = None
 
     def rankings(self) -> tuple[list[str], list[str]]:
         """Return the policies from best to worst, under the first and the second judge."""
@@ -76,6 +86,8 @@ class Rejudged:
             "returns": {policy: list(pair) for policy, pair in self.returns.items()},
             "ranking_before": first,
             "ranking_after": second,
+            "usage": [row.to_row() for row in self.usage],
+            "stopped": self.stopped,
         }
 
 
@@ -94,10 +106,17 @@ def rejudge(
         reward: the run's own.
         max_turns: likewise.
 
+    A request that fails costs its own conversation. Where no call can succeed any more, or the budget is spent, the
+    rest of the conversations fail, and what was judged before stands.
+
     Raises:
-        SettingError: a record's scenario is not among `scenarios`, or the judge cannot judge it.
-        FatalModelError: no call to a model can succeed.
+        SettingError: a record's scenario is not among `scenarios`, the judge cannot judge it, or a budget in dollars
+            meets a model whose price is unknown.
+        FatalModelError: no call to a model can succeed, and none has.
     """
+    runtime = current_runtime()
+    check_prices(runtime.budget, runtime.prices, (), judge=judge)
+    mark = runtime.budget.ledger.snapshot()
     by_id = {scenario.id: scenario for scenario in scenarios}
     finished = [record for record in records if record.failure is None]
     unknown = sorted({record.scenario_id for record in finished} - set(by_id))
@@ -108,14 +127,27 @@ def rejudge(
         )
     check_scenarios(judge, [by_id[scenario_id] for scenario_id in dict.fromkeys(r.scenario_id for r in finished)])
     replays: list[_Replay] = []
+    stopped: EpisodeFailure | None = None
     for start in range(0, len(finished), CHUNK):
         chunk = []
         for record in finished[start : start + CHUNK]:
             _, seed = draw_episode(np_random(record.seed)[0], len(scenarios))
             chunk.append(_Replay(record, Conversation(by_id[record.scenario_id], max_turns=max_turns, seed=seed)))
-        _replay_all(chunk, judge, reward)
         replays += chunk
-    return _summarise(replays)
+        try:
+            if stopped is None:
+                _replay_all(chunk, judge, reward)
+        except FatalModelError as error:
+            if not any(replay.judged for replay in replays):
+                raise
+            stopped = error
+        stopped = stopped or next((r.error for r in chunk if isinstance(r.error, BudgetExceeded)), None)
+        for replay in chunk:
+            if stopped is not None and not replay.done:
+                replay.fail(stopped)
+    result = _summarise(replays)
+    usage = tuple(usage_of_run(runtime.budget.ledger.rows(mark)))
+    return replace(result, usage=usage, stopped=None if stopped is None else str(stopped))
 
 
 class _Replay:
@@ -126,12 +158,18 @@ class _Replay:
         self.turns: list[Turn] = []
         self.pairs: list[Pair] = []
         self.failure: Failure | None = None
+        self.error: EpisodeFailure | None = None
         self._satisfied_before: set[int] = set()
 
     @property
     def done(self) -> bool:
         """Whether there is nothing left to judge."""
         return self.conversation.done or self.failure is not None or not self.recorded.episode.turns
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything of it was judged."""
+        return bool(self.turns)
 
     @property
     def turn(self) -> Turn:
@@ -150,7 +188,9 @@ class _Replay:
 
     def fail(self, error: EpisodeFailure) -> None:
         """Note that the judge failed."""
-        self.failure = Failure(source=error.source, message=str(error), turn=len(self.turns) + 1)
+        self.error = error
+        turn = len(self.turns) + 1
+        self.failure = Failure(source=error.source, message=redact(str(error)), turn=turn, seat=error.seat)
 
     def reply(self) -> UserReply | None:
         """Return the user's recorded reply to the turn; None where the recording stops."""
@@ -197,7 +237,8 @@ class _Replay:
 
 def _replay_all(replays: Sequence[_Replay], judge: Judge, reward: Reward) -> None:
     while under_way := [replay for replay in replays if not replay.done]:
-        answers = judge_actions(judge, [r.conversation for r in under_way], [r.turn.action for r in under_way])
+        with on_account_of("the second judge"):
+            answers = judge_actions(judge, [r.conversation for r in under_way], [r.turn.action for r in under_way])
         for replay, judged in zip(under_way, answers, strict=True):
             if isinstance(judged, EpisodeFailure):
                 replay.fail(judged)

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from elicit_gym.episode import EpisodeRecord
+from elicit_gym.evaluation.failures import SHORT_FIRST, failure_notes
 from elicit_gym.evaluation.figures import draw_figures
 from elicit_gym.evaluation.summary import PairSummary, PolicySummary
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.reporting.page import data_uri, pack, write_page
 from elicit_gym.reporting.style import colour
 from elicit_gym.rollout.manifest import RunManifest
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.strict_json import json_text
 from elicit_gym.types import Scenario
 
@@ -57,11 +58,13 @@ def write_report(
         "columns": _COLUMNS,
         "pairs": pairs,
         "usage": usage,
+        "failed": {p.policy: failure_notes([r for r in records if r.policy == p.policy]) for p in policies},
+        "short_first": SHORT_FIRST,
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
         "num_episodes": len(records),
         "num_scenarios": len({record.scenario_id for record in records}),
         "num_openings": len({record.episode.opening_message for record in records}),
-        "packed": pack(_conversations(records, scenarios)),
+        "packed": pack(_conversations(records, scenarios), "in episodes.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.evaluation", "report.html.j2", values)
 
@@ -91,7 +94,14 @@ def _conversations(records: Sequence[EpisodeRecord], scenarios: Sequence[Scenari
                 "left": record.episode.left,
                 "f": f"{record.failure.source}: {record.failure.message}" if record.failure else None,
                 "t": [
-                    [turn.action, turn.reply, list(turn.newly_satisfied), list(turn.unscored)]
+                    [
+                        turn.action,
+                        turn.reply,
+                        list(turn.newly_satisfied),
+                        list(turn.unscored),
+                        list(turn.flags),
+                        [[j.item, j.satisfied, list(j.replies), j.reason] for j in turn.judged],
+                    ]
                     for turn in record.episode.turns
                 ],
             }

@@ -1,23 +1,22 @@
 """Tables for the terminal."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 
 from elicit_gym.evaluation.comparison import Comparison
+from elicit_gym.evaluation.failures import SHORT_FIRST, failure_notes
 from elicit_gym.evaluation.noise_floor import NoiseFloor
 from elicit_gym.evaluation.rejudge import Rejudged
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.reporting.terminal import Column, print_table, print_text
+from elicit_gym.rollout.usage import UsageRow
 
 __all__ = [
     "print_comparison",
     "print_noise_floor",
     "print_rejudged",
-    "print_scenario_stats",
     "print_usage",
 ]
 
@@ -47,13 +46,13 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     notes.print(console)
     if any(policy.privileged for policy in comparison.policies):
         print_text("* This policy knows the hidden context.", console, style="dim")
+    if comparison.manifest.stopped:
+        print_text(SHORT_FIRST, console, style="yellow")
     for policy in comparison.policies:
         if policy.num_left:
             print_text(f"{policy.policy}: left by the user: {policy.num_left}", console)
-        for source, count in policy.failures.items():
-            first = next(r.failure for r in comparison.records if r.policy == policy.policy and r.failure)
-            text = f"{policy.policy}: {count} failed by the {source}. First: {first.message}"
-            print_text(text, console, style="yellow")
+        for note in failure_notes([r for r in comparison.records if r.policy == policy.policy]):
+            print_text(f"{policy.policy}: {note}", console, style="yellow")
         if policy.num_unscored:
             print_text(
                 f"{policy.policy}: {policy.num_unscored} verdicts are unscored; the mean return lies between "
@@ -84,28 +83,27 @@ def print_comparison(comparison: Comparison, console: Console | None = None) -> 
     notes.print(console)
 
 
-def print_usage(
-    rows: Sequence[UsageRow],
-    console: Console | None = None,
-    *,
-    title: str = "Spent (from the cache: what it once cost)",
-) -> None:
+def print_usage(rows: Sequence[UsageRow], console: Console | None = None, *, title: str = "Spent") -> None:
     """Print what each seat spent; an unknown price is shown as unknown."""
     if not rows:
         return
+    # Calls that failed or came from the cache have columns where there are any.
+    more = {"failed": "failed_calls", "from cache": "cached_calls"}
+    more = {column: name for column, name in more.items() if any(getattr(row, name) for row in rows)}
+    names = ("calls", *more.values(), "input_tokens", "output_tokens")
     shown: list[tuple[str, ...] | None] = []
     for row in rows:
         cost = "unknown" if row.cost_usd is None else f"${row.cost_usd:,.4f}"
-        counts = (f"{row.calls:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}")
+        counts = (f"{getattr(row, name):,}" for name in names)
         shown.append((row.policy, row.seat.replace("_", " "), row.model, *counts, cost))
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
-    calls, given, made = (sum(getattr(row, n) for row in rows) for n in ("calls", "input_tokens", "output_tokens"))
+    sums = (f"{sum(getattr(row, name) for row in rows):,}" for name in names)
     total = f"${sum(known):,.4f}" + (" + unknown" if len(known) < len(rows) else "") if known else "unknown"
-    names = (Column(name, right=False) for name in ("policy", "seat", "model"))
+    who = (Column(name, right=False) for name in ("policy", "seat", "model"))
     print_table(
         title,
-        (*names, *map(Column, ("calls", "input tokens", "output tokens", "cost"))),
-        [*shown, None, ("total", "", "", f"{calls:,}", f"{given:,}", f"{made:,}", total)],
+        (*who, *map(Column, ("calls", *more, "input tokens", "output tokens", "cost"))),
+        [*shown, None, ("total", "", "", *sums, total)],
         console=console,
     )
 
@@ -139,10 +137,10 @@ def print_rejudged(result: Rejudged, console: Console | None = None) -> None:
             "where the recording stops, and more turns might have satisfied more.",
             console,
         )
-    for source, count in result.failures.items():
-        failure = next(r.failure for r in result.records if r.failure is not None and r.failure.source == source)
-        text = f"{count} conversations failed by the {source} are left out. First: {failure.message}"
-        print_text(text, console, style="yellow")
+    for note in failure_notes(result.records):
+        print_text(f"Left out: {note}", console, style="yellow")
+    if result.stopped:
+        print_text(f"Not all conversations were judged: {result.stopped}", console, style="yellow")
     before, after = result.rankings()
     rows = []
     for policy in before:
@@ -178,16 +176,3 @@ def print_noise_floor(floor: NoiseFloor, console: Console | None = None) -> None
     if floor.mean_return.low is not None:
         text += " This interval comes from the choice of scenarios, and only more scenarios make it narrower."
     print_text(text, console)
-
-
-def print_scenario_stats(stats: Mapping[str, Any], source: str, console: Console | None = None) -> None:
-    """Print what `scenario_stats` counted."""
-    rows = []
-    for name, value in stats.items():
-        if isinstance(value, Mapping):
-            shown = ", ".join(f"{k}: {v:.1f}" if isinstance(v, float) else f"{k}: {v}" for k, v in value.items())
-        else:
-            shown = f"{value:.1f}" if isinstance(value, float) else str(value)
-        rows.append((name.replace("_", " "), shown))
-    columns = (Column("what", right=False), Column("value", right=False))
-    print_table(f"Scenarios: {source}", columns, rows, console=console, header=False)

@@ -5,9 +5,9 @@ from typing import Protocol, runtime_checkable
 
 from elicit_gym.batches import answer_all
 from elicit_gym.errors import EpisodeFailure
-from elicit_gym.types import JudgeRequest, Scenario, Verdict
+from elicit_gym.types import JudgeReply, JudgeRequest, Scenario, Verdict
 
-__all__ = ["JUDGING", "BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all"]
+__all__ = ["JUDGING", "BatchJudge", "Judge", "ScenarioCheckingJudge", "check_scenarios", "judge_all", "judge_replies"]
 
 JUDGING = "Judging a message"
 
@@ -70,3 +70,17 @@ def judge_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[tuple[Verd
     # Protocols are slow to ask for: one request needs no batch.
     batch = judge.judge_batch if len(requests) > 1 and isinstance(judge, BatchJudge) else None
     return answer_all(requests, judge.judge, batch, source="judge", doing=JUDGING)
+
+
+def judge_replies(pending: Sequence[int], verdicts: Sequence[Verdict]) -> tuple[JudgeReply, ...]:
+    """Return what a judge wrote about the items that were pending; nothing for one that does not write."""
+    for verdict in verdicts:
+        if verdict.raw is not None:
+            break
+    else:
+        return ()
+    return tuple(
+        JudgeReply(item=item, satisfied=v.satisfied, replies=(*v.earlier, v.raw), reason=v.reason)
+        for item, v in zip(pending, verdicts, strict=True)
+        if v.raw is not None
+    )

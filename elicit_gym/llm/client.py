@@ -8,15 +8,19 @@ from typing import Any
 from elicit_gym.errors import EpisodeFailure, FatalModelError, ModelFailure
 from elicit_gym.llm.cache import cache_key
 from elicit_gym.llm.content import clean_content
+from elicit_gym.llm.meter import Meter
 from elicit_gym.llm.runtime import Runtime, current_runtime, run_on_loop
-from elicit_gym.llm.transport import Transport, TransportError, server_of, without_secrets
+from elicit_gym.llm.spending import Spent
+from elicit_gym.llm.transport import Transport, TransportError, server_of
 from elicit_gym.llm.types import ChatRequest, ChatResponse
+from elicit_gym.redaction import redact, without_secrets
 from elicit_gym.types import Description
 
 __all__ = ["ServiceChatModel"]
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
+_LENGTH_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class ServiceChatModel:
@@ -27,7 +31,7 @@ class ServiceChatModel:
         transport: what sends a request to the service.
         parameters: sampling parameters, sent with every request.
         identity: everything except the request that can change an answer; it is part of the cache's key.
-        send_schema: whether the service accepts a JSON schema.
+        send_schema: whether the service accepts a JSON schema; None where the transport knows.
     """
 
     def __init__(
@@ -37,7 +41,7 @@ class ServiceChatModel:
         *,
         parameters: Mapping[str, Any],
         identity: Mapping[str, Any],
-        send_schema: bool = False,
+        send_schema: bool | None = None,
     ) -> None:
         self.name = name
         self._transport = transport
@@ -67,89 +71,120 @@ class ServiceChatModel:
         except TransportError as error:
             raise FatalModelError(str(error)) from None
 
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return what these tokens cost by the provider's list of prices, None where it is unknown."""
+        return self._transport.price_usd(input_tokens, output_tokens)
+
     def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request."""
-        return run_on_loop(self._complete(request, current_runtime()))
+        runtime = current_runtime()
+        return run_on_loop(self._complete(request, runtime, Meter(runtime, self.name, self.price_usd)))
 
     def complete_batch(self, requests: Sequence[ChatRequest]) -> list[ChatResponse | EpisodeFailure]:
         """Answer many requests at once."""
-        return run_on_loop(self._complete_all(requests, current_runtime()))
+        runtime = current_runtime()
+        return run_on_loop(self._complete_all(requests, runtime, Meter(runtime, self.name, self.price_usd)))
 
     async def _complete_all(
-        self, requests: Sequence[ChatRequest], runtime: Runtime
+        self, requests: Sequence[ChatRequest], runtime: Runtime, meter: Meter
     ) -> list[ChatResponse | EpisodeFailure]:
         async def one(request: ChatRequest) -> ChatResponse | EpisodeFailure:
             try:
-                return await self._complete(request, runtime)
+                return await self._complete(request, runtime, meter)
             except EpisodeFailure as failure:
+                failure.seat = failure.seat or meter.seat
                 return failure
 
         return list(await asyncio.gather(*map(one, requests)))
 
-    async def _complete(self, request: ChatRequest, runtime: Runtime) -> ChatResponse:
+    async def _complete(self, request: ChatRequest, runtime: Runtime, meter: Meter) -> ChatResponse:
         key = cache_key(self._identity, request) if runtime.cache is not None else ""
         if runtime.cache is not None:
             found = runtime.cache.get(key)
             if found is not None:
-                return found
+                return meter.cached(found)
             if runtime.cache.mode == "replay":
                 raise FatalModelError(
                     f"Replaying {self.name} from {runtime.cache.path}: expected every response in the cache, got a "
                     "miss. Run with --cache once under the same settings."
                 )
-        response = await self._call(request, runtime)
+        response = await self._call(request, runtime, meter)
         if runtime.cache is not None:
             runtime.cache.put(key, response)
         return response
 
-    async def _call(self, request: ChatRequest, runtime: Runtime) -> ChatResponse:
+    def _takes_schema(self) -> bool:
+        return self._transport.takes_schema() if self._send_schema is None else self._send_schema
+
+    def _sent(self, request: ChatRequest) -> tuple[list[dict[str, str]], dict[str, Any]]:
+        """Return the messages and parameters of a request as they are sent."""
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         parameters = dict(self._parameters)
         if request.seed is not None:
             parameters["seed"] = request.seed
-        if request.json_schema is not None and self._send_schema:
+        if request.max_tokens is not None:
+            parameters[_length_limit(parameters)] = request.max_tokens
+        if request.json_schema is not None and self._takes_schema():
             parameters["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": dict(request.json_schema), "strict": True},
             }
+        return messages, parameters
+
+    async def _call(self, request: ChatRequest, runtime: Runtime, meter: Meter) -> ChatResponse:
+        messages, parameters = self._sent(request)
         jitter = Random(request.seed)
         own, everyone = runtime.limits(self.name)
+        server = f"{self.name} at {server_of(self._identity.get('api_base'))}"
         flags: list[str] = []
+        spent = Spent()
         for attempt in range(1, runtime.max_attempts + 1):
-            runtime.budget.check()
             try:
-                async with own, everyone:
-                    raw = await self._transport.send(messages, parameters)
+                with meter.call():
+                    async with own, everyone:
+                        runtime.breaker.check(server)  # it may have opened while this call waited for its turn
+                        raw = await self._transport.send(messages, parameters)
+                    spent += meter.charge(raw, request)
             except TransportError as error:
-                if error.fatal:
-                    raise FatalModelError(str(error)) from None
-                if not error.retriable or attempt == runtime.max_attempts:
-                    raise ModelFailure(f"{error} (attempt {attempt} of {runtime.max_attempts})") from None
-                flags.append("retried:service")
-                await asyncio.sleep(_wait(attempt, error.retry_after, jitter))
-                continue
+                meter.failed()
+                if error.kind == "passing" and attempt < runtime.max_attempts:
+                    flags.append("retried:service")
+                    await asyncio.sleep(_wait(attempt, error.retry_after, jitter))
+                    continue
+                runtime.breaker.failed(server, error.kind, str(error))
+                runtime.breaker.check(server)
+                tries = f" (attempt {attempt} of {runtime.max_attempts})" if error.kind == "passing" else ""
+                raise ModelFailure(f"{error}{tries}") from None
+            runtime.breaker.answered(server)
             text, found = clean_content(raw.content, raw.reasoning, raw.finish_reason)
-            response = ChatResponse(
-                text=text,
-                finish_reason=raw.finish_reason,
-                model=raw.model,
-                input_tokens=raw.input_tokens,
-                output_tokens=raw.output_tokens,
-                cost_usd=raw.cost_usd,
-                flags=(*flags, *found),
-            )
-            runtime.budget.add(response)
             if text:
-                return response
+                return ChatResponse(
+                    text=redact(text),  # a server that echoes a key tells it nobody else
+                    finish_reason=raw.finish_reason,
+                    model=raw.model,
+                    input_tokens=spent.input_tokens,
+                    output_tokens=spent.output_tokens,
+                    cost_usd=None if spent.unpriced_calls else spent.cost_usd,
+                    flags=(*flags, *found),
+                    calls=spent.calls,
+                )
             if attempt == runtime.max_attempts:
                 raise ModelFailure(
-                    f"Calling {self.name}: expected text, got none ({', '.join(found)}) in {attempt} attempts."
+                    f"Calling {self.name}: expected text, got none ({', '.join(found)}; finish reason "
+                    f"{raw.finish_reason!r}) in {attempt} attempts."
                 )
             flags.append(f"retried:{found[-1]}")
             # With the same seed, the answer would most likely be empty again.
             if request.seed is not None:
                 parameters["seed"] = request.seed + attempt
+            if "truncated" in found and _length_limit(parameters) in parameters:
+                parameters[_length_limit(parameters)] *= request.more_room
         raise AssertionError("unreachable")
+
+
+def _length_limit(parameters: Mapping[str, Any]) -> str:
+    """Return the name of the parameter that limits an answer's length: the one that is there, else the usual one."""
+    return next((name for name in _LENGTH_LIMITS if name in parameters), _LENGTH_LIMITS[0])
 
 
 def _wait(attempt: int, retry_after: float | None, jitter: Random) -> float:

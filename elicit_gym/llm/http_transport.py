@@ -8,9 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError
-from elicit_gym.llm.litellm_transport import parse_retry_after
-from elicit_gym.llm.reachability import check_reachable
-from elicit_gym.llm.transport import RawReply, TransportError
+from elicit_gym.llm.reachability import check_reachable, hint_at_path
+from elicit_gym.llm.refusals import failure_kind
+from elicit_gym.llm.reply_fields import number_or_none, parse_retry_after
+from elicit_gym.llm.transport import RawReply, TransportError, split_user
+from elicit_gym.redaction import redact_message
 
 __all__ = ["HTTPTransport"]
 
@@ -31,6 +33,9 @@ class HTTPTransport:
     ) -> None:
         self.model = model
         self._api_base = api_base.rstrip("/")
+        base, self._user = split_user(api_base)
+        path, mark, query = (base or "").partition("?")
+        self._url = f"{path.rstrip('/')}/chat/completions{mark}{query}"
         self._api_key_env = api_key_env
         self._timeout = timeout
         self._connections = connections
@@ -44,17 +49,23 @@ class HTTPTransport:
         self._headers()
         check_reachable(self.model, self._api_base)
 
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return None: what a server of one's own costs is not known here."""
+        return None
+
     def _headers(self) -> dict[str, str]:
         if self._api_key_env is None:
-            return {}
+            return self._user
         key = os.environ.get(self._api_key_env)
         if not key:
             raise TransportError(
-                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.",
-                retriable=False,
-                fatal=True,
+                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.", "hopeless"
             )
         return {"Authorization": f"Bearer {key}"}
+
+    def takes_schema(self) -> bool:
+        """Say no: what a server of one's own accepts is for its owner to say."""
+        return False
 
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request, on the one background loop, whose session it keeps."""
@@ -70,27 +81,27 @@ class HTTPTransport:
             # It is closed with the transport or at the end of the process, so that it does not warn that it is open.
             weakref.finalize(self, _close, self._session, asyncio.get_running_loop())
         body = {"model": self.model, "messages": messages, **parameters}
+        headers = {**(body.pop("extra_headers", None) or {}), **self._headers()}
         try:
-            async with self._session.post(
-                f"{self._api_base}/chat/completions", json=body, headers=self._headers()
-            ) as response:
+            async with self._session.post(self._url, json=body, headers=headers) as response:
                 if response.status != 200:
                     raise self._refused(response.status, await response.text(), response.headers.get("Retry-After"))
                 return self._unpack(await response.json(content_type=None))
         except (TimeoutError, aiohttp.ClientError, ValueError, RecursionError) as error:
-            raise TransportError(f"Calling {self.model}: {type(error).__name__}: {error}", retriable=True) from None
+            raise TransportError(f"Calling {self.model}: {type(error).__name__}: {error}", "passing") from None
 
     def _refused(self, status: int, text: str, retry_after: str | None) -> TransportError:
-        of_this_request = status == 400 and "context" in text.lower() and "length" in text.lower()
-        fatal = status in (400, 401, 403, 404, 422) and not of_this_request
         return TransportError(
-            f"Calling {self.model}: status {status}: {text}",
-            retriable=not fatal and not of_this_request,
-            fatal=fatal,
+            f"Calling {self.model}: status {status}: {redact_message(text)}{hint_at_path(status, self._api_base)}",
+            failure_kind(status, text),
             retry_after=parse_retry_after(retry_after),
         )
 
     def _unpack(self, reply: Any) -> RawReply:
+        error = reply.get("error") if isinstance(reply, dict) else None
+        if isinstance(error, dict) and not reply.get("choices"):  # some gateways refuse with status 200
+            code = error.get("code")
+            raise self._refused(code if isinstance(code, int) else 400, str(error), None)
         try:
             choice = reply["choices"][0]
             message = choice["message"]
@@ -103,15 +114,14 @@ class HTTPTransport:
                 reasoning=reasoning,
                 finish_reason=str(choice.get("finish_reason") or "stop"),
                 model=self.model,
-                input_tokens=int(usage.get("prompt_tokens") or 0),
-                output_tokens=int(usage.get("completion_tokens") or 0),
-                cost_usd=None,
+                input_tokens=number_or_none(usage.get("prompt_tokens")),
+                output_tokens=number_or_none(usage.get("completion_tokens")),
             )
-        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as wrong:
             raise TransportError(
-                f"Calling {self.model}: the answer is not a chat completion ({type(error).__name__}: {error}).",
-                retriable=True,
-            ) from error
+                f"Calling {self.model}: the answer is not a chat completion ({type(wrong).__name__}: {wrong}).",
+                "passing",
+            ) from wrong
 
 
 def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:

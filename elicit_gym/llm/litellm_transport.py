@@ -1,13 +1,15 @@
 """Calls through litellm to any provider that it knows. This is the only file that imports litellm."""
 
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError
-from elicit_gym.llm.reachability import check_reachable
-from elicit_gym.llm.transport import RawReply, TransportError
+from elicit_gym.llm.reachability import check_reachable, hint_at_path
+from elicit_gym.llm.refusals import failure_kind
+from elicit_gym.llm.reply_fields import number_or_none, parse_retry_after
+from elicit_gym.llm.transport import RawReply, TransportError, split_user
+from elicit_gym.redaction import redact_message
 
 __all__ = ["LiteLLMTransport", "price_usd"]
 
@@ -40,6 +42,8 @@ def price_usd(model: str, input_tokens: int, output_tokens: int) -> float | None
     except Exception:  # litellm raises a plain Exception for a model whose price it does not know
         return None
     # For a server of one's own, litellm's map has the price 0 if any: that is not a known price either.
+    if prompt + completion == 0 and input_tokens + output_tokens == 0:
+        return None if price_usd(model, 1, 1) is None else 0.0
     return float(prompt + completion) or None
 
 
@@ -56,7 +60,7 @@ class LiteLLMTransport:
 
     def __init__(self, model: str, *, api_base: str | None, api_key_env: str | None, timeout: float) -> None:
         self.model = model
-        self._api_base = api_base
+        self._api_base, self._user = split_user(api_base)
         self._api_key_env = api_key_env
         self._timeout = timeout
 
@@ -67,9 +71,7 @@ class LiteLLMTransport:
         key = os.environ.get(self._api_key_env)
         if not key:
             raise TransportError(
-                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.",
-                retriable=False,
-                fatal=True,
+                f"Calling {self.model}: expected a key in ${self._api_key_env}, got none. Set the variable.", "hopeless"
             )
         return key
 
@@ -83,8 +85,7 @@ class LiteLLMTransport:
             raise TransportError(
                 f"Calling {self.model!r}: expected a model name that litellm knows, such as openai/gpt-4o-mini, "
                 f"got one without a known provider. Check the name.",
-                retriable=False,
-                fatal=True,
+                "hopeless",
             ) from error
         if self._api_base:
             check_reachable(self.model, self._api_base)
@@ -93,8 +94,7 @@ class LiteLLMTransport:
                 f"Calling {self.model}: expected the api_base of a vLLM server, got none. Start one "
                 f"(vllm serve {self.model.removeprefix('hosted_vllm/')}) and give its api_base, or set "
                 "$HOSTED_VLLM_API_BASE.",
-                retriable=False,
-                fatal=True,
+                "hopeless",
             )
         elif key is None:
             found = litellm.validate_environment(self.model)
@@ -103,13 +103,22 @@ class LiteLLMTransport:
                 raise TransportError(
                     f"Calling {self.model}: expected a key in ${missing[0]}, got none. Set the variable, or give the "
                     "api_base of a server of your own.",
-                    retriable=False,
-                    fatal=True,
+                    "hopeless",
                 )
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return what these tokens cost by litellm's own list of prices."""
+        return price_usd(self.model, input_tokens, output_tokens)
+
+    def takes_schema(self) -> bool:
+        """Say whether litellm knows that the model accepts a JSON schema; of a server of one's own it knows nothing."""
+        return not self._api_base and bool(_load().supports_response_schema(self.model))
 
     async def send(self, messages: list[dict[str, str]], parameters: Mapping[str, Any]) -> RawReply:
         """Send one request."""
         litellm = _load()
+        if self._user:
+            parameters = {**parameters, "extra_headers": {**(parameters.get("extra_headers") or {}), **self._user}}
         try:
             reply = await litellm.acompletion(
                 model=self.model,
@@ -132,10 +141,10 @@ class LiteLLMTransport:
             choice = reply.choices[0]
             content, reasoning = choice.message.content, getattr(choice.message, "reasoning_content", None)
             usage = getattr(reply, "usage", None)
-            input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
-            output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
+            input_tokens = number_or_none(getattr(usage, "prompt_tokens", None))
+            output_tokens = number_or_none(getattr(usage, "completion_tokens", None))
         except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-            raise TransportError(f"Calling {self.model}: the answer has no choices.", retriable=True) from error
+            raise TransportError(f"Calling {self.model}: the answer has no choices.", "passing") from error
         return RawReply(
             content=content,
             reasoning=reasoning,
@@ -143,7 +152,6 @@ class LiteLLMTransport:
             model=self.model,
             input_tokens=input_tokens,
             output_tokens=output_tokens,
-            cost_usd=price_usd(self.model, input_tokens, output_tokens),
         )
 
     def _explain(self, error: Exception) -> TransportError:
@@ -153,21 +161,13 @@ class LiteLLMTransport:
         headers = getattr(getattr(error, "response", None), "headers", None)
         if headers is not None:
             retry_after = parse_retry_after(headers.get("retry-after"))
-        of_this_request = kind in ("ContextWindowExceededError", "ContentPolicyViolationError")
+        status = status if isinstance(status, int) else None
         # litellm reports a dropped connection, a broken answer and a real 500 all as status 500.
-        fatal = status in (400, 401, 403, 404, 422) and not of_this_request
+        own = kind in ("ContextWindowExceededError", "ContentPolicyViolationError")
         return TransportError(
-            f"Calling {self.model}: {kind}" + (f" (status {status})" if status else "") + f": {error}",
-            retriable=not fatal and not of_this_request,
-            fatal=fatal,
+            f"Calling {self.model}: {kind}"
+            + (f" (status {status})" if status else "")
+            + f": {redact_message(str(error))}{hint_at_path(status, self._api_base)}",
+            "request" if own else failure_kind(status, str(error)),
             retry_after=retry_after,
         )
-
-
-def parse_retry_after(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, or None if there are none (model services do not send dates)."""
-    try:
-        seconds = float(value) if value is not None else math.nan
-    except ValueError:
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,13 +1,22 @@
 """Make a chat model from plain, JSON-able settings."""
 
+import os
 from typing import Any
 
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.client import ServiceChatModel
+from elicit_gym.llm.transport import split_user
 from elicit_gym.llm.types import ChatModel
+from elicit_gym.redaction import remember_address, remember_headers, remember_secret
 from elicit_gym.registry import MODELS, is_target
 
-__all__ = ["make_chat_model"]
+__all__ = ["DEFAULT_MODEL", "PAPER_JUDGE", "PAPER_USER", "make_chat_model"]
+
+DEFAULT_MODEL = "gemini/gemini-3.5-flash-lite"
+"""Who plays the user and judges where nobody else is named: offered, priced, and of the family of the paper's user."""
+PAPER_USER = "gemini/gemini-2.0-flash"
+PAPER_JUDGE = "hosted_vllm/AtlaAI/Selene-1-Mini-Llama-3.1-8B"
+"""Who did so in the paper (Section 3.3); the first is no longer offered, the second runs on a server of one's own."""
 
 
 def make_chat_model(
@@ -20,7 +29,7 @@ def make_chat_model(
     max_tokens: int | None = None,
     timeout: float = 120.0,
     transport: str = "litellm",
-    structured_output: bool = False,
+    structured_output: bool | None = None,
     extra: dict[str, Any] | None = None,
 ) -> ChatModel:
     """Make a chat model.
@@ -36,7 +45,8 @@ def make_chat_model(
         max_tokens: the largest number of tokens per answer.
         timeout: the time limit of a call, in seconds.
         transport: ``litellm``, or ``http`` for an OpenAI-compatible server without litellm in between.
-        structured_output: whether the service accepts a JSON schema.
+        structured_output: whether the service accepts a JSON schema; None asks litellm, which knows it of the big
+            services' models, and sends none to a server of your own.
         extra: further parameters, which are sent as they are.
 
     Raises:
@@ -50,12 +60,20 @@ def make_chat_model(
                 f"got {type(made).__name__}. Add what is missing."
             )
         return made
+    remember_secret(os.environ.get(api_key_env) if api_key_env else None)
+    remember_address(api_base)
+    remember_headers(extra or {})
     given = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, **(extra or {})}
     parameters = {name: value for name, value in given.items() if value is not None}
     if "api_key" in parameters:
         raise SettingError(
             "Making a model: expected no key among its parameters, since these go into manifests, got 'api_key'. "
             "Put the key into an environment variable and name that in api_key_env."
+        )
+    if api_key_env is not None and split_user(api_base)[1]:
+        raise SettingError(
+            f"Making the model {model!r}: expected either a key or a user in the api_base, got both, which are said in "
+            "the same header. Leave one out."
         )
     identity = {"model": model, "api_base": api_base, "parameters": parameters, "structured_output": structured_output}
     if transport == "http":

@@ -1,16 +1,17 @@
 """Prompt files: text with named placeholders, replaced in one pass; a user's folder overrides any of them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import current_limits, decode_text, read_bytes
+from elicit_gym.file_limits import current_limits, decode_text, read_bytes
 
-__all__ = ["Prompt", "load_prompt", "read_prompt"]
+__all__ = ["Prompt", "load_prompt", "mark_outside", "read_prompt"]
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
@@ -76,3 +77,20 @@ def _checked(prompt: Prompt, required: Sequence[str], where: str) -> Prompt:
         listed = ", ".join(f"{{{name}}}" for name in missing)
         raise SettingError(f"{where}: expected every placeholder of this prompt, got a text without {listed}. Add it.")
     return prompt
+
+
+def mark_outside(fixed: Iterable[str], foreign: Iterable[str]) -> str:
+    """Return a mark to fence foreign text with: it derives from fixed texts, and occurs in none of all these texts.
+
+    As long as the foreign texts do not hold it, it is the same for the same fixed texts, so that prompts begin alike
+    and providers' prompt caches work; one that holds it gets the next.
+
+    Args:
+        fixed: what all prompts that should share the mark have in common.
+        foreign: what somebody else wrote.
+    """
+    known = "\x1f".join(fixed)
+    texts = "\x1f".join((known, *foreign))
+    seed = known.encode("utf-8", "surrogatepass")
+    marks = (f"@{sha256(b'%d' % n + seed).hexdigest()[:12]}@" for n in count())
+    return next(mark for mark in marks if mark not in texts)

@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 from elicit_gym.errors import SettingError
 from elicit_gym.llm.budget import Budget
 from elicit_gym.llm.cache import ResponseCache
+from elicit_gym.llm.prices import Prices
+from elicit_gym.llm.refusals import CircuitBreaker
+from elicit_gym.redaction import learn_environment
 
 __all__ = ["Runtime", "current_runtime", "llm_runtime", "run_on_loop"]
 
@@ -47,6 +50,10 @@ class Runtime:
         cache: the cache of responses; None for no cache.
         budget: the budget, which counts what is spent even without a limit.
         max_attempts: the number of calls per request, the first included.
+        prices: those that the user gives.
+
+    Attributes:
+        breaker: ends a run in which every call to a model fails alike.
     """
 
     def __init__(
@@ -57,6 +64,7 @@ class Runtime:
         cache: ResponseCache | None = None,
         budget: Budget | None = None,
         max_attempts: int = 6,
+        prices: Prices | None = None,
     ) -> None:
         if min(concurrency, model_concurrency, max_attempts) < 1:
             raise SettingError(
@@ -66,6 +74,9 @@ class Runtime:
         self.cache = cache
         self.budget = budget or Budget()
         self.max_attempts = max_attempts
+        self.prices = prices or Prices({})
+        self.breaker = CircuitBreaker()
+        learn_environment()
         self._all = asyncio.Semaphore(concurrency)
         self._model_concurrency = model_concurrency
         self._models: dict[str, asyncio.Semaphore] = {}

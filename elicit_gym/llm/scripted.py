@@ -5,7 +5,9 @@ from threading import Lock
 
 from elicit_gym.errors import EpisodeFailure, ModelFailure
 from elicit_gym.llm.content import clean_content
+from elicit_gym.llm.meter import Meter
 from elicit_gym.llm.runtime import current_runtime
+from elicit_gym.llm.transport import RawReply
 from elicit_gym.llm.types import ChatRequest, ChatResponse
 
 __all__ = ["ScriptedChatModel"]
@@ -42,8 +44,11 @@ class ScriptedChatModel:
 
     def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request."""
-        budget = current_runtime().budget
-        budget.check()
+        meter = Meter(current_runtime(), self.name, self.price_usd)
+        with meter.call():
+            return self._answer(request, meter)
+
+    def _answer(self, request: ChatRequest, meter: Meter) -> ChatResponse:
         with self._lock:
             self.requests.append(request)
             index = len(self.requests) - 1
@@ -55,20 +60,31 @@ class ScriptedChatModel:
             raise ModelFailure(f"Calling {self.name}: expected {len(self._answers)} calls at most, got one more.")
         if isinstance(answer, EpisodeFailure):
             raise answer
-        text, flags = clean_content(answer, None, "stop")
-        if not text:
-            raise ModelFailure(f"Calling {self.name}: expected text, got none ({', '.join(flags)}).")
-        response = ChatResponse(
-            text=text,
+        raw = RawReply(
+            content=answer,
+            reasoning=None,
             finish_reason="stop",
             model=self.name,
             input_tokens=sum(len(m.content.split()) for m in request.messages),
             output_tokens=len(answer.split()),
-            cost_usd=self._cost_usd,
+        )
+        spent = meter.charge(raw, request)
+        text, flags = clean_content(answer, None, "stop")
+        if not text:
+            raise ModelFailure(f"Calling {self.name}: expected text, got none ({', '.join(flags)}).")
+        return ChatResponse(
+            text=text,
+            finish_reason="stop",
+            model=self.name,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost_usd=None if spent.unpriced_calls else spent.cost_usd,
             flags=flags,
         )
-        budget.add(response)
-        return response
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the cost per call, whatever it took."""
+        return self._cost_usd
 
     def complete_batch(self, requests: Sequence[ChatRequest]) -> list[ChatResponse | EpisodeFailure]:
         """Answer many requests, one after the other."""

@@ -1,30 +1,16 @@
 """What a transport returns, and how its failures differ."""
 
-import os
-import re
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from elicit_gym.errors import PortableError
+from elicit_gym.llm.refusals import FailureKind
+from elicit_gym.redaction import redact_message
 
-__all__ = ["RawReply", "Transport", "TransportError", "redact", "server_of", "without_secrets"]
-
-_KEY_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
-_SECRET_NAME = re.compile(
-    r"key$|^token$|(?:auth|access|api|bearer)[_-]?token|secret|password|authorization|headers|cookie", re.IGNORECASE
-)
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
-
-
-def redact(text: str) -> str:
-    """Remove from a message whatever is or looks like a key, and cut it to a readable length."""
-    for name, value in os.environ.items():
-        if len(value) >= 6 and _KEY_NAME.search(name):
-            text = text.replace(value, "[key]")
-    text = _KEY_LIKE.sub("[key]", text)
-    return text if len(text) <= 600 else text[:600] + " ..."
+__all__ = ["RawReply", "Transport", "TransportError", "server_of", "split_user"]
 
 
 def server_of(api_base: str | None) -> str | None:
@@ -38,13 +24,14 @@ def server_of(api_base: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def without_secrets(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters for a manifest: values under names of secrets, such as headers with a key, are left out."""
-    return {
-        name: "[secret]" if _SECRET_NAME.search(name) else value if not isinstance(value, Mapping) else
-        without_secrets(value)
-        for name, value in parameters.items()
-    }  # fmt: skip
+def split_user(api_base: str | None) -> tuple[str | None, dict[str, str]]:
+    """Return an address without the user and password in it, and the header that says them to the server."""
+    start, scheme, rest = (api_base or "").partition("://")
+    user, at, host = rest.partition("/")[0].rpartition("@")
+    if not at:
+        return api_base, {}
+    code = base64.b64encode(unquote(user).encode("utf-8")).decode("ascii")
+    return f"{start}{scheme}{host}{rest[len(user) + 1 + len(host) :]}", {"Authorization": f"Basic {code}"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,31 +39,29 @@ class RawReply:
     """A service's answer, before it is processed.
 
     Attributes:
-        cost_usd: None when the price is unknown.
+        input_tokens: None where the service does not say.
+        output_tokens: likewise.
     """
 
     content: str | None
     reasoning: str | None
     finish_reason: str
     model: str
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
 
 
 class TransportError(PortableError):
     """A call failed.
 
     Attributes:
-        retriable: whether trying again can help (429, 5xx, timeout, dropped connection, an unusable answer).
-        fatal: whether no call of this run can succeed (400, 401, 403, 404).
+        kind: what that says of other calls; see `elicit_gym.llm.refusals`.
         retry_after: the seconds that the service asked to wait; None if it did not ask.
     """
 
-    def __init__(self, message: str, *, retriable: bool, fatal: bool = False, retry_after: float | None = None) -> None:
-        super().__init__(redact(message))
-        self.retriable = retriable
-        self.fatal = fatal
+    def __init__(self, message: str, kind: FailureKind, *, retry_after: float | None = None) -> None:
+        super().__init__(redact_message(message, 1000))
+        self.kind: FailureKind = kind
         self.retry_after = retry_after
 
 
@@ -99,6 +84,14 @@ class Transport(Protocol):
         """Raise if no call can succeed, without sending one.
 
         Raises:
-            TransportError: no call can succeed; the error is fatal and its message one sentence.
+            TransportError: no call can succeed; its message is one sentence.
         """
+        ...
+
+    def takes_schema(self) -> bool:
+        """Say whether the service is known to accept a JSON schema for its answer."""
+        ...
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return what these tokens cost in US dollars, None where the price is unknown."""
         ...

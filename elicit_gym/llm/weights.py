@@ -54,6 +54,6 @@ def weights_sha256(models: Sequence[str | Path]) -> str | None:
         if not files:
             return None
         for path in files:
-            digest.update(f"{path.name} {_hash(path)}\n".encode())
+            digest.update(f"{path.name} {_hash(path)}\n".encode("utf-8", "surrogatepass"))
         digest.update(b"\n")
     return digest.hexdigest()

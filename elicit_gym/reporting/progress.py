@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from elicit_gym.reporting.terminal import printable
+
 __all__ = ["Advance", "progress_bar"]
 
 
@@ -60,12 +62,13 @@ def progress_bar(description: str, total: int, *, done: int = 0, show: bool) -> 
             progress.advance(task)
 
         def say(self, remark: str) -> None:
-            progress.update(task, description=f"{description} ({remark})" if remark else description)
+            shown = f"{description} ({remark})" if remark else description
+            progress.update(task, description=printable(shown))
 
     columns = (
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(),
         TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(description, total=total, completed=done)
+        task = progress.add_task(printable(description), total=total, completed=done)
         yield Shown()

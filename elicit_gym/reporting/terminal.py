@@ -1,6 +1,8 @@
 """What a terminal shows: text that it can encode, and tables that keep their shape at any width."""
 
 import re
+import sys
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,17 +11,42 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Column", "print_table", "print_text", "printable"]
+__all__ = ["Column", "echo", "print_table", "print_text", "printable"]
 
 _PIECE = re.compile(r"(?:\[[-−+\d.,% ]*\]|\S)+")
 """What a line break never parts: a word, or an interval in its brackets."""
 _BETWEEN = " · "
+_JOINERS = "\u200c\u200d"
+"""Without these, some scripts and emoji fall apart."""
 
 
 def printable(text: str) -> str:
-    """Replace what no terminal can encode (lone surrogates) and escape control characters."""
+    """Return a text as a terminal may show it; whatever comes from a file, a name or a model goes through here.
+
+    Lone surrogates, which no terminal can encode, become question marks. Characters that steer a terminal, turn the
+    direction of writing or cannot be seen are escaped; line feeds and tabs stay.
+    """
     clean = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in clean)
+    return clean if clean.isprintable() else "".join(map(_visible, clean))
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t" or character.isprintable() or character in _JOINERS:
+        return character
+    if unicodedata.category(character) == "Zs":
+        return " "
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a line, as it is and unbroken, on standard output or standard error.
+
+    A terminal that cannot show a character gets a question mark in its place.
+    """
+    stream = sys.stderr if err else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    print(printable(text).encode(encoding, "replace").decode(encoding), file=stream, flush=True)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ from elicit_gym.envs.infoquest import check_parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import SettingError
 from elicit_gym.judges.scripted import ScriptedJudge
+from elicit_gym.llm.runtime import current_runtime
 from elicit_gym.policy import NetworkBoundPolicy, Policy, PolicyLike, is_privileged
 from elicit_gym.registration import DEFAULT_ENV
 from elicit_gym.reporting.progress import progress_bar
+from elicit_gym.rollout.admission import Admission
 from elicit_gym.rollout.interrupts import two_stages
 from elicit_gym.rollout.lock_step import in_lock_step, run_in_lock_step
 from elicit_gym.rollout.manifest import RunManifest, describe_policies, describe_run
 from elicit_gym.rollout.storage import RunStore
-from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, sample_environment
+from elicit_gym.rollout.units import PolicyMaker, Say, Stop, Unit, UnitRunner, Units, sample_environment
 from elicit_gym.rollout.workers import run_in_processes, run_in_threads
 from elicit_gym.types import Scenario
 from elicit_gym.user_simulators.scripted import ScriptedUserSimulator
@@ -107,8 +110,9 @@ def collect_policies(
     resume: bool = False,
     keep: bool = True,
     progress: bool = False,
+    config: str | None = None,
 ) -> tuple[list[EpisodeRecord], RunManifest]:
-    """Roll out several policies on the same units; see `collect_episodes`.
+    """Roll out several policies on the same units; see `collect_episodes`, and `elicit_gym.evaluation.compare.compare`.
 
     Returns:
         The records, ordered by policy, scenario and repeat, and the manifest.
@@ -121,16 +125,9 @@ def collect_policies(
     kwargs = dict(env_kwargs or {})
     makers = [PolicyMaker(policy) for policy in policies]
     samples = [make() for make in makers]
-    names = [policy.name for policy in samples]
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise SettingError(
-            f"Collecting episodes: expected policies with different names, got {', '.join(map(repr, twice))} twice. "
-            "Leave one out, or give it another name."
-        )
+    names = _different_names(samples)
     sample_env = sample_environment(env_id, kwargs)
-    scenarios = sample_env.scenarios
-    chosen = _choose(scenarios, scenario_ids)
+    chosen = _choose(sample_env.scenarios, scenario_ids)
     manifest = describe_run(
         sample_env,
         describe_policies(samples),
@@ -138,68 +135,73 @@ def collect_policies(
         repeats=repeats,
         seed=seed,
     )
-    units = [
-        Unit(p, scenario.id, repeat) for p in range(len(makers)) for scenario in chosen for repeat in range(repeats)
-    ]
-    store = RunStore(Path(out), manifest, resume=resume) if out is not None else None
-    done: dict[tuple[str, str, int], EpisodeRecord | None] = dict(store.take_records()) if store else {}
-    if not keep:
-        done = dict.fromkeys(done)
-    todo = [unit for unit in units if (names[unit.policy], unit.scenario_id, unit.repeat) not in done]
-    stopped: list[str] = []
+    units = Units(range(len(makers)), [scenario.id for scenario in chosen], repeats)
     runner = UnitRunner(env_id, kwargs, makers, seed)
+    admission = Admission(current_runtime(), runner, samples)
+    check = partial(check_parts, *samples)
+    store = RunStore(Path(out), manifest, resume=resume, check=check, config=config) if out is not None else None
+    done: dict[int, EpisodeRecord | None] = {}
     try:
-        if todo:
-            check_parts(*samples)
+        if store:
+            admission.resume(store.folder, store.manifest)
+            there = ((_place(units, names, record), record) for record in store.take_records().values())
+            done = {at: record if keep else None for at, record in there if at is not None}
+        else:
+            check()
+        todo = units.without(done)
         with (
             two_stages() as interrupts,
             progress_bar("episodes", len(units), done=len(units) - len(todo), show=progress) as advance,
         ):
-            stop = lambda: bool(stopped or interrupts.count)  # noqa: E731
-            for record in _run(runner, samples, todo, concurrency, stop, advance.say, backend):
-                if record.unit in done:
-                    continue  # it was made twice, after a worker was lost: the first one counts
-                if record.failure and record.failure.source == "budget":
-                    stopped.append(record.failure.message)  # what is under way may still finish; nothing new is started
+            run = partial(_run, runner, samples, todo, concurrency, stop=lambda: interrupts.count > 0)
+            for record in run(say=advance.say, backend=backend, admission=admission):
+                at = _place(units, names, record)
+                # It may be made twice, after a worker was lost; the budget may cut it off, and it is made when resumed.
+                if at is None or at in done or not admission.take(record, elsewhere=backend is not None):
                     continue
-                done[record.unit] = record if keep else None
+                if keep or backend is not None:
+                    done[at] = record if keep else None
                 if store:
                     store.append(record)
+                    store.note(admission.books)
                 advance()
         if interrupts.count:
             raise KeyboardInterrupt
-    finally:
+        manifest = replace(manifest, stopped=admission.stopped(len(units)), spent=admission.books()[0])
+    except Exception:
         if store:
-            store.close()
-    reason = stopped[0] if stopped else None
-    if store:
-        store.stopped(reason)
-    keys = ((names[unit.policy], unit.scenario_id, unit.repeat) for unit in units)
-    return [kept for key in keys if (kept := done.get(key)) is not None], replace(manifest, stopped=reason)
+            store.fail(admission.books)
+        raise
+    finally:
+        admission.close()
+        if store:
+            store.close(admission.books, stopped=manifest.stopped)
+    return [record for _, record in sorted(done.items()) if record is not None], manifest
 
 
 def _run(
     runner: UnitRunner,
     samples: Sequence[Policy],
-    todo: Sequence[Unit],
+    todo: Units,
     concurrency: int,
+    *,
     stop: Stop,
     say: Say,
     backend: Backend | None,
+    admission: Admission,
 ) -> Iterator[EpisodeRecord]:
     """Choose by policy how its conversations run at the same time."""
     if backend is not None:
         yield from backend(runner, samples, todo, concurrency, stop, say)
         return
-    apart: list[Unit] = []
-    for index, policy in enumerate(samples):
-        own = [unit for unit in todo if unit.policy == index]
-        if concurrency > 1 and in_lock_step(policy):
-            yield from run_in_lock_step(runner, own, concurrency, stop)
-        else:
-            apart += own
-    spread = concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples)
-    yield from (run_in_processes if spread else run_in_threads)(runner, apart, concurrency, stop)
+    together = [index for index, policy in enumerate(samples) if concurrency > 1 and in_lock_step(policy)]
+    for index in together:
+        yield from run_in_lock_step(runner, admission.units(todo.of([index])), concurrency, stop)
+    apart = todo.of([index for index in range(len(samples)) if index not in together])
+    if concurrency > 1 and len(apart) >= PROCESSES_FROM and _is_plain(runner, samples):
+        yield from run_in_processes(runner, apart, concurrency, stop)
+    else:
+        yield from run_in_threads(runner, admission.units(apart), concurrency, stop)
 
 
 def _is_plain(runner: UnitRunner, samples: Sequence[Policy]) -> bool:
@@ -224,6 +226,23 @@ def environment_scenarios(env_id: str, env_kwargs: Mapping[str, Any]) -> tuple[S
         SettingError: it is not an InfoQuest environment, or its arguments are invalid.
     """
     return sample_environment(env_id, env_kwargs).scenarios
+
+
+def _different_names(policies: Sequence[Policy]) -> list[str]:
+    names = [policy.name for policy in policies]
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise SettingError(
+            f"Collecting episodes: expected policies with different names, got {', '.join(map(repr, twice))} twice. "
+            "Leave one out, or give it another name."
+        )
+    return names
+
+
+def _place(units: Units, names: Sequence[str], record: EpisodeRecord) -> int | None:
+    """Return where a record's unit stands among all; None where it is none of them."""
+    policy, scenario_id, repeat = record.unit
+    return units.place(Unit(names.index(policy), scenario_id, repeat)) if policy in names else None
 
 
 def _choose(scenarios: Sequence[Scenario], ids: Sequence[str] | None) -> list[Scenario]:

@@ -15,6 +15,7 @@ from elicit_gym.envs.step_result import StepResult
 from elicit_gym.envs.stepping import check_action, step_conversations
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure
+from elicit_gym.llm.spending import on_account_of
 from elicit_gym.policy import BatchPolicy, NetworkBoundPolicy, Policy, SeededBatchPolicy, SpendingPolicy
 from elicit_gym.rollout.run_episode import EpisodeUnderWay
 from elicit_gym.rollout.units import Stop, Unit, UnitRunner
@@ -66,7 +67,8 @@ def run_in_lock_step(
         if policy is None or not under_way:
             return
         active = [episode for episode in under_way if not episode.done]
-        _round(cast(BatchPolicy, policy), active)
+        with on_account_of(policy.name):
+            _round(cast(BatchPolicy, policy), active)
         for episode in under_way:
             if episode.done:
                 free.append(episode.env)

@@ -4,7 +4,6 @@ A manifest is data: nothing that it names is ever imported, called or opened bec
 """
 
 import platform
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,16 +15,15 @@ from elicit_gym.envs.description import EnvironmentDescription, ScenarioSet
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import ManifestMismatchError, StorageError
 from elicit_gym.json_files import read_json
-from elicit_gym.llm.transport import without_secrets
+from elicit_gym.llm.spending import EpisodeCost, SpentRow
 from elicit_gym.parts import describe, json_types, kind_of
 from elicit_gym.policy import Policy
+from elicit_gym.redaction import without_secrets
 from elicit_gym.strict_json import from_json
 from elicit_gym.types import Description
 from elicit_gym.version import __version__
 
 __all__ = ["Manifest", "RunFacts", "RunManifest", "describe_policies", "describe_run", "run_facts"]
-
-_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +142,8 @@ class RunManifest(Manifest):
         seed: the base seed.
         repeats: episodes for each scenario.
         stopped: why the run ended early, None where it did not.
+        spent: what its calls to models have cost, in all processes that went on with it.
+        episode_costs: what the dearest episode of each policy takes: a budget sets as much aside for the next.
         env_kwargs: remark: the arguments that the environment was made with, those of its registration included.
     """
 
@@ -158,6 +158,8 @@ class RunManifest(Manifest):
     seed: int
     repeats: int
     stopped: str | None = None
+    spent: tuple[SpentRow, ...] = ()
+    episode_costs: tuple[EpisodeCost, ...] = ()
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -191,6 +193,8 @@ class RunManifest(Manifest):
             privileged=tuple(dict.fromkeys((*self.privileged, *other.privileged))),
             repeats=max(self.repeats, other.repeats),
             stopped=self.stopped or other.stopped,
+            spent=(*self.spent, *(row for row in other.spent if row.policy not in self.names)),
+            episode_costs=(*self.episode_costs, *(c for c in other.episode_costs if c.policy not in self.names)),
         )
 
 
@@ -229,7 +233,7 @@ def describe_run(
         privileged=tuple(privileged),
         seed=seed,
         repeats=repeats,
-        env_kwargs=_public(without_secrets(spec.kwargs)) if spec is not None else {},
+        env_kwargs=without_secrets(spec.kwargs) if spec is not None else {},
         made=run_facts(("gymnasium", "numpy", "scipy", "litellm")),
     )
 
@@ -251,27 +255,6 @@ def run_facts(packages: Sequence[str]) -> RunFacts:
     return RunFacts(
         elicit_gym=__version__,
         versions=versions,
-        command=_public(" ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]])),
+        command=without_secrets(" ".join(sys.argv[:1] and [sys.argv[0].rsplit("/", 1)[-1], *sys.argv[1:]])),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-
-
-def _public(value: Any) -> Any:
-    """Return a value without the users, passwords and queries of the addresses in it."""
-    if isinstance(value, str):
-        return _WORD.sub(lambda word: _public_address(word[0]), value)
-    if isinstance(value, Mapping):
-        return {key: _public(inner) for key, inner in value.items()}
-    return [_public(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _public_address(word: str) -> str:
-    first, *parts = word.split("://")
-    if not parts:
-        return word
-    for i, part in enumerate(parts):
-        user, at, rest = part.partition("@")
-        if at and user and "/" not in user:
-            parts[i] = rest
-    host, query, _ = "://".join(parts).partition("?")
-    return f"{first}://{host}" if host or not query else word

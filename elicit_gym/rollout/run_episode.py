@@ -8,7 +8,9 @@ from gymnasium.error import InvalidAction
 from elicit_gym.envs.step_result import StepResult
 from elicit_gym.episode import Episode, EpisodeRecord, Failure, Turn
 from elicit_gym.errors import EpisodeFailure, FatalModelError, PolicyFailure, boundary
+from elicit_gym.llm.spending import on_account_of
 from elicit_gym.policy import Policy, SpendingPolicy
+from elicit_gym.redaction import redact
 from elicit_gym.seeding import unit_seed
 from elicit_gym.types import ChatHistory, Usage
 
@@ -83,7 +85,7 @@ class EpisodeUnderWay:
     def fail(self, error: EpisodeFailure) -> None:
         """End the episode by a failure, attributed; the turns made before it stay."""
         turn = self.next_turn if self._opening_message else 0
-        self._failure = Failure(source=error.source, message=str(error), turn=turn)
+        self._failure = Failure(source=error.source, message=redact(str(error)), turn=turn, seat=error.seat)
         self._terminated = self._truncated = self._left = False
         self.done = True
 
@@ -119,6 +121,7 @@ def turn_of(action: str, result: StepResult, spent: tuple[Usage, ...] = (), repa
         unscored=info["unscored"],
         flags=(*repaired, *info["flags"]),
         usage=(*spent, *info["usage"]),
+        judged=info["judged"],
     )
 
 
@@ -144,14 +147,15 @@ def run_episode(
     spending = policy if isinstance(policy, SpendingPolicy) else None  # asked once: protocols are slow to ask for
     episode = EpisodeUnderWay(env, policy.name, scenario_id=scenario_id, repeat=repeat, seed=seed)
     try:
-        episode.start()
-        with boundary("policy", f"Resetting the policy {policy.name!r}"):
-            policy.reset(episode.policy_seed)
-        while not episode.done:
-            with boundary("policy", f"Asking the policy {policy.name!r} for a message"):
-                action = policy.act(episode.history)
-            spent, repaired = spending.take_usage() if spending is not None else ((), ())
-            episode.step(action, spent, repaired)
+        with on_account_of(policy.name, (policy.name, scenario_id, repeat)):
+            episode.start()
+            with boundary("policy", f"Resetting the policy {policy.name!r}"):
+                policy.reset(episode.policy_seed)
+            while not episode.done:
+                with boundary("policy", f"Asking the policy {policy.name!r} for a message"):
+                    action = policy.act(episode.history)
+                spent, repaired = spending.take_usage() if spending is not None else ((), ())
+                episode.step(action, spent, repaired)
     except FatalModelError:
         raise
     except EpisodeFailure as error:

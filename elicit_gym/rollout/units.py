@@ -2,7 +2,8 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import local
 from typing import Any, cast
@@ -13,12 +14,23 @@ from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.stepping import Parts
 from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import ElicitGymError, SettingError
+from elicit_gym.lazy_sequence import LazySequence
 from elicit_gym.policy import Policy, PolicyLike, ScenarioPolicy, is_privileged
 from elicit_gym.registration import environment_spec
 from elicit_gym.registry import carry, load_object, receive
 from elicit_gym.rollout.run_episode import run_episode
 
-__all__ = ["PolicyMaker", "Say", "Stop", "Unit", "UnitRunner", "environment_defaults", "make_env", "sample_environment"]
+__all__ = [
+    "PolicyMaker",
+    "Say",
+    "Stop",
+    "Unit",
+    "UnitRunner",
+    "Units",
+    "environment_defaults",
+    "make_env",
+    "sample_environment",
+]
 
 Say = Callable[[str], None]
 """Takes what is shown beside the progress bar."""
@@ -40,6 +52,54 @@ class Unit:
     policy: int
     scenario_id: str
     repeat: int
+
+
+class Units(LazySequence[Unit]):
+    """All units of a run, ordered by policy, scenario and repeat, without those that are done.
+
+    Each is made when it is asked for: a hundred million of them take no time and no memory.
+
+    Args:
+        policies: the indexes of the policies.
+        scenario_ids: the scenarios.
+        repeats: the episodes per policy and scenario.
+        done: the places of units that are left out, in the order of all.
+    """
+
+    def __init__(
+        self, policies: Sequence[int], scenario_ids: Sequence[str], repeats: int, done: Iterable[int] = ()
+    ) -> None:
+        self._policies, self._ids, self._repeats = tuple(policies), tuple(scenario_ids), repeats
+        self._rank = {scenario_id: rank for rank, scenario_id in enumerate(self._ids)}
+        self._done = sorted(set(done))
+        # How many units that are not done come before each one that is: rises, so that it can be searched.
+        self._before = [place - i for i, place in enumerate(self._done)]
+
+    def __len__(self) -> int:
+        return len(self._policies) * len(self._ids) * self._repeats - len(self._done)
+
+    def _make(self, index: int) -> Unit:
+        rest, repeat = divmod(index + bisect_right(self._before, index), self._repeats)
+        policy, rank = divmod(rest, len(self._ids))
+        return Unit(self._policies[policy], self._ids[rank], repeat)
+
+    def place(self, unit: Unit) -> int | None:
+        """Return where a unit stands in the order of all, the ones that are done included; None if it is none."""
+        rank = self._rank.get(unit.scenario_id)
+        if rank is None or unit.policy not in self._policies or not 0 <= unit.repeat < self._repeats:
+            return None
+        return (self._policies.index(unit.policy) * len(self._ids) + rank) * self._repeats + unit.repeat
+
+    def without(self, done: Iterable[int]) -> "Units":
+        """Return the units that are at none of these places."""
+        return Units(self._policies, self._ids, self._repeats, done)
+
+    def of(self, policies: Sequence[int]) -> "Units":
+        """Return the units of some of the policies."""
+        size = len(self._ids) * self._repeats
+        moved = {self._policies.index(policy): new for new, policy in enumerate(policies)}
+        done = (moved[at // size] * size + at % size for at in self._done if at // size in moved)
+        return Units(policies, self._ids, self._repeats, done)
 
 
 @dataclass(frozen=True)

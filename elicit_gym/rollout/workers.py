@@ -1,7 +1,7 @@
 """Run units at once on this machine: one after the other, in threads, or in processes."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, as_completed, wait
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ CHUNK = 64
 T = TypeVar("T")
 
 
-def run_in_threads(runner: UnitRunner, units: Sequence[Unit], concurrency: int, stop: Stop) -> Iterator[EpisodeRecord]:
+def run_in_threads(runner: UnitRunner, units: Iterable[Unit], concurrency: int, stop: Stop) -> Iterator[EpisodeRecord]:
     """Yield records as they come. Each conversation goes at its own pace: none waits for a slower one."""
     if concurrency == 1:
         for unit in units:
@@ -39,8 +39,9 @@ def run_in_processes(
     """
     from loky import ProcessPoolExecutor
 
-    chunks = [units[i : i + CHUNK] for i in range(0, len(units), CHUNK)]
-    pool = ProcessPoolExecutor(min(concurrency, len(chunks)), initializer=_set_runner, initargs=(runner,))
+    starts = range(0, len(units), CHUNK)
+    chunks = (units[i : i + CHUNK] for i in starts)
+    pool = ProcessPoolExecutor(min(concurrency, len(starts)), initializer=_set_runner, initargs=(runner,))
     abandon = partial(pool.shutdown, wait=False, kill_workers=True)
     for records in _stream(pool, _run_chunk, chunks, 2 * concurrency, stop, abandon):
         yield from records
@@ -65,7 +66,7 @@ def _run_chunk(units: Sequence[Unit]) -> list[EpisodeRecord]:
 def _stream(
     pool: Executor,
     function: Callable[[Any], T],
-    work: Sequence[Any],
+    work: Iterable[Any],
     ahead: int,
     stop: Stop,
     abandon: Callable[[], None],
@@ -73,11 +74,12 @@ def _stream(
     """Yield results as they come.
 
     At most `ahead` units are handed out, and none once `stop` says so; what is under way then is still yielded, so that
-    it can be saved. After an error it is waited for. Where nobody takes the results any more, as after a second Ctrl-C,
-    `abandon` closes the pool without waiting.
+    it can be saved, and likewise after an error, which is raised when it is. Where nobody takes the results any more,
+    as after a second Ctrl-C, `abandon` closes the pool without waiting.
     """
     remaining = iter(work)
     pending: set[Future[T]] = set()
+    finished: set[Future[T]] = set()
     try:
         while True:
             if stop():
@@ -87,14 +89,24 @@ def _stream(
             if not pending:
                 break
             finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
+            while finished:
+                yield finished.pop().result()
     except Exception:
-        for future in pending:
-            future.cancel()
-        pool.shutdown(wait=True)
+        try:
+            yield from _rest([*finished, *(future for future in pending if not future.cancel())])
+        except BaseException:
+            abandon()
+            raise
+        pool.shutdown()
         raise
     except BaseException:
         abandon()
         raise
     pool.shutdown()
+
+
+def _rest(futures: Sequence[Future[T]]) -> Iterator[T]:
+    """Yield what comes of work that was under way when something went wrong: it has been paid for."""
+    for future in as_completed(futures):
+        if future.exception() is None:
+            yield future.result()

@@ -1,44 +1,41 @@
 """Make new scenarios with any chat model: the paper's three stages, resumable, in the published file format.
 
 Stages for each opening message: (1) the message, from persona A and B but not C; (2) three writing traits for A and for
-B; (3) a setting for A and for B, as strict JSON. What breaks a rule is asked for again, then rejected with the reason.
+B; (3) a setting for A and for B, as strict JSON; then a review of each. What breaks a rule is answered with what is
+wrong, then rejected with the reason. `elicit_gym.scenarios.generate_deep` goes on from (2) to scenarios of full depth.
 
 References:
     InfoQuest, Section 3.1 and Appendix A.1 to A.3. Differences: our words; near-duplicates of opening messages are
-    dropped; personas are drawn without replacement as long as there are enough.
+    dropped; personas are drawn without replacement as long as there are enough; parts that contradict and checklists
+    that give themselves away are looked for.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
-from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError
-from elicit_gym.json_files import parse_line, read_text, resume_records
+from elicit_gym.errors import BudgetExceeded, EpisodeFailure, FatalModelError
+from elicit_gym.files import write_text
+from elicit_gym.folder_lock import locked_folder
+from elicit_gym.json_files import append_lines, resume_records
 from elicit_gym.llm.prompts import load_prompt
-from elicit_gym.llm.types import ChatModel, ChatRequest
+from elicit_gym.llm.types import ChatModel
+from elicit_gym.scenarios.coherence import coherence_problems
+from elicit_gym.scenarios.personas import draw_triples
+from elicit_gym.scenarios.replies import read_list, read_object, read_sentence, texts_of
 from elicit_gym.scenarios.schema import problems_of_row
-from elicit_gym.seeding import unit_seed
-from elicit_gym.strict_json import json_text, parse_json, typed
+from elicit_gym.scenarios.stages import PACKAGE, Asker, Rejected, Stage, refuse
+from elicit_gym.strict_json import json_text, typed
 from elicit_gym.text import content_stems
-from elicit_gym.types import Message
 
-__all__ = ["GenerationResult", "generate_scenarios", "read_personas"]
+__all__ = ["FirstStages", "GenerationResult", "append_row", "generate_scenarios", "read_setting"]
 
-T = TypeVar("T")
-_PACKAGE = "elicit_gym.scenarios"
 _FILES = ("seed_messages.jsonl", "settings.jsonl", "traits.jsonl")
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
-MAX_ATTEMPTS = 3
 NEAR_DUPLICATE = 0.7
+NUM_TRAITS = 3
 SETTING_FIELDS = ("description", "goal", "obstacle", "constraints", "solution", "checklist")
-
-
-class _Rejected(Exception):
-    """A stage gave nothing usable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,51 +43,18 @@ class GenerationResult:
     """What a run of the pipeline brought.
 
     Attributes:
-        folder: with the published files, to be loaded as ``scenarios=folder``.
-        num_made: opening messages in it, earlier runs included; two scenarios each.
-        num_rejected: rejected in this run; the reasons are in ``rejected.jsonl``.
+        path: to be loaded as ``scenarios=path``: the folder with the published files, or a file in our own format.
+        num_made: opening messages in it, earlier runs included.
+        num_scenarios: scenarios in it.
+        num_rejected: rejected in this run; the reasons are in ``rejected.jsonl`` in the folder.
+        failure: the first failure of the model in this run; another run tries again what it cost.
     """
 
-    folder: Path
+    path: Path
     num_made: int
+    num_scenarios: int
     num_rejected: int
-
-
-def read_personas(path: str | Path) -> list[str]:
-    """Read personas: PersonaHub's JSON lines (``persona``, ``input persona`` or ``description``), or one per line.
-
-    Raises:
-        SettingError: fewer than three different ones.
-        StorageError: the file cannot be read.
-    """
-    path = Path(path)
-    personas: dict[str, None] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        text = line.strip()
-        if text.startswith("{"):
-            row = parse_line(text, f"{path}:{number}")
-            text = next((str(row[k]).strip() for k in ("persona", "input persona", "description") if row.get(k)), "")
-        if text:
-            personas[text.rstrip(".")] = None
-    if len(personas) < 3:
-        raise SettingError(
-            f"Reading personas from {path}: expected at least 3 different ones, got {len(personas)}. Add more."
-        )
-    return list(personas)
-
-
-def draw_triples(personas: Sequence[str], count: int, seed: int) -> list[tuple[int, int, int]]:
-    """Draw `count` triples of different personas; nobody comes twice before everybody has come once."""
-    rng = Random(seed)
-    triples: list[tuple[int, int, int]] = []
-    deck: list[int] = []
-    while len(triples) < count:
-        if len(deck) < 3:
-            fresh = [i for i in range(len(personas)) if i not in deck]
-            rng.shuffle(fresh)
-            deck += fresh
-        triples.append((deck.pop(0), deck.pop(0), deck.pop(0)))
-    return triples
+    failure: EpisodeFailure | None = None
 
 
 def generate_scenarios(
@@ -116,38 +80,52 @@ def generate_scenarios(
 
     Raises:
         FatalModelError: the model cannot be called.
-        SettingError: the prompts are off.
+        BudgetExceeded: the budget is spent; what was made is saved.
+        SettingError: the prompts are off, or another run writes to the folder.
     """
-    folder = Path(out)
-    maker = _Maker(model, personas, seed, prompts)
-    folder.mkdir(parents=True, exist_ok=True)
+    maker = _Maker(FirstStages(Asker(model, seed, prompts), prompts), personas, prompts)
+    with locked_folder(Path(out)):
+        return _generate(maker, draw_triples(personas, count, seed), Path(out), on_done)
+
+
+def _generate(
+    maker: "_Maker", triples: Sequence[tuple[int, int, int]], folder: Path, on_done: Callable[[], None]
+) -> GenerationResult:
     done, openings = _read_done(folder)
     num_rejected = 0
-    for row_id, triple in enumerate(draw_triples(personas, count, seed)):
+    failure: EpisodeFailure | None = None
+    for row_id, triple in enumerate(triples):
         if row_id in done:
             on_done()
             continue
         try:
             rows = maker.make(row_id, triple, openings)
-        except _Rejected as reason:
+        except Rejected as reason:
             num_rejected += 1
-            _append(folder / "rejected.jsonl", {"id": row_id, "reason": str(reason)})
+            append_row(folder / "rejected.jsonl", {"id": row_id, "reason": str(reason)})
+        except (FatalModelError, BudgetExceeded):
+            raise
+        except EpisodeFailure as error:
+            failure = failure or error
         else:
             openings.append(content_stems(rows[0]["seed_message"]))
             # settings.jsonl last: a row counts as made only when it stands in all three files.
             for name, row in zip(("seed_messages.jsonl", "traits.jsonl", "settings.jsonl"), rows, strict=True):
-                _append(folder / name, row)
+                append_row(folder / name, row)
             done.add(row_id)
         on_done()
-    return GenerationResult(folder=folder, num_made=len(_read_done(folder)[1]), num_rejected=num_rejected)
+    made = len(_read_done(folder)[1])
+    return GenerationResult(
+        path=folder, num_made=made, num_scenarios=2 * made, num_rejected=num_rejected, failure=failure
+    )
 
 
-def _append(path: Path, row: dict[str, Any]) -> None:
-    with path.open("a", encoding="utf-8", errors="surrogatepass") as file:
-        file.write(_line(row))
+def append_row(path: Path, row: Mapping[str, Any]) -> None:
+    """Add a row to a file of JSON lines."""
+    append_lines(path, _line(row))
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Mapping[str, Any]) -> str:
     return json_text(row, ascii_only=False) + "\n"
 
 
@@ -157,10 +135,7 @@ def _read_done(folder: Path) -> tuple[set[int], list[frozenset[str]]]:
     whole = set.intersection(*(set(table) for table in tables.values()))
     for name, table in tables.items():
         if set(table) != whole:
-            temporary = folder / f"{name}.tmp"
-            kept = "".join(_line(table[row_id]) for row_id in sorted(whole))
-            temporary.write_text(kept, encoding="utf-8", errors="surrogatepass")
-            temporary.replace(folder / name)
+            write_text(folder / name, "".join(_line(table[row_id]) for row_id in sorted(whole)))
     messages = [tables["seed_messages.jsonl"][row_id].get("seed_message", "") for row_id in sorted(whole)]
     return whole | set(_read_rows(folder / "rejected.jsonl")), [content_stems(message) for message in messages]
 
@@ -175,16 +150,44 @@ def _checked_row(row: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     return typed(int, row["id"], "id"), row
 
 
+class FirstStages:
+    """The stages that every scenario begins with: the opening message, and how its writer writes.
+
+    Args:
+        asker: puts stages to the model.
+        prompts: a folder with prompt files of the user's own.
+    """
+
+    def __init__(self, asker: Asker, prompts: str | None) -> None:
+        self.asker = asker
+        self._opening = load_prompt(PACKAGE, "generate_opening", ("persona_a", "persona_b", "persona_c"), prompts)
+        self._traits = load_prompt(PACKAGE, "generate_traits", ("persona",), prompts)
+
+    def opening(self, row_id: int, people: Sequence[str], earlier: Sequence[frozenset[str]]) -> tuple[str, str]:
+        """Return a new opening message for the first two of three people, and the prompt that brought it."""
+        prompt = self._opening.fill(persona_a=people[0], persona_b=people[1], persona_c=people[2])
+        stage = Stage("opening message", prompt, lambda text: _read_opening(text, earlier))
+        return self.asker.ask(row_id, stage), prompt
+
+    def traits(self, row_id: int, people: Sequence[str], *, commas: bool) -> list[list[str]]:
+        """Return three traits of each person's writing; `commas` says whether they may have commas in them."""
+        return self.asker.ask_all(
+            row_id,
+            [
+                Stage(f"traits {k}", self._traits.fill(persona=person), lambda text: _read_traits(text, commas))
+                for k, person in enumerate(people, 1)
+            ],
+        )
+
+
 class _Maker:
     """Makes the rows of one opening message."""
 
-    def __init__(self, model: ChatModel, personas: Sequence[str], seed: int, prompts: str | None) -> None:
-        self._model = model
+    def __init__(self, first: FirstStages, personas: Sequence[str], prompts: str | None) -> None:
+        self._first = first
+        self._asker = first.asker
         self._personas = personas
-        self._seed = seed
-        self._opening = load_prompt(_PACKAGE, "generate_opening", ("persona_a", "persona_b", "persona_c"), prompts)
-        self._traits = load_prompt(_PACKAGE, "generate_traits", ("persona",), prompts)
-        self._setting = load_prompt(_PACKAGE, "generate_setting", ("persona", "opening_message"), prompts)
+        self._setting = load_prompt(PACKAGE, "generate_setting", ("persona", "opening_message"), prompts)
 
     def make(
         self, row_id: int, triple: tuple[int, int, int], openings: Sequence[frozenset[str]]
@@ -192,25 +195,33 @@ class _Maker:
         """Return the rows of seed_messages, traits and settings.
 
         Raises:
-            _Rejected: a stage gave nothing usable.
+            Rejected: a stage gave nothing usable.
         """
-        a, b, c = (self._personas[i] for i in triple)
-        prompt = self._opening.fill(persona_a=a, persona_b=b, persona_c=c)
-        opening = self._ask(row_id, "opening message", prompt, lambda text: _read_opening(text, openings))
-        traits = [
-            self._ask(row_id, f"traits {k}", self._traits.fill(persona=p), _read_traits) for k, p in ((1, a), (2, b))
-        ]
-        settings = [
-            self._ask(row_id, f"setting {k}", self._setting.fill(persona=p, opening_message=opening), _read_setting)
-            for k, p in ((1, a), (2, b))
-        ]
-        people = {f"persona{k}": {"id": i, "persona": self._personas[i]} for k, i in enumerate(triple, 1)}
-        seed_row = {"id": row_id, **people, "prompt": prompt, "prompt_tokens": 0}
+        people = [self._personas[i] for i in triple]
+        opening, prompt = self._first.opening(row_id, people, openings)
+        traits = self._first.traits(row_id, people[:2], commas=False)
+        settings = self._asker.ask_all(
+            row_id,
+            [
+                Stage(
+                    f"setting {k}",
+                    self._setting.fill(persona=person, opening_message=opening),
+                    lambda text: _read_whole_setting(text, opening),
+                )
+                for k, person in enumerate(people[:2], 1)
+            ],
+        )
+        for k, (setting, person) in enumerate(zip(settings, people[:2], strict=True), 1):
+            self._asker.review(row_id, f"review {k}", opening, person, setting)
+        drawn = {f"persona{k}": {"id": i, "persona": self._personas[i]} for k, i in enumerate(triple, 1)}
         return (
-            {**seed_row, "seed_message": opening, "seed_message_tokens": 0},
+            {
+                "id": row_id, **drawn, "prompt": prompt, "prompt_tokens": 0, "seed_message": opening,
+                "seed_message_tokens": 0,
+            },
             {
                 "id": row_id,
-                **{f"traits{k}": t for k, t in enumerate(traits, 1)},
+                **{f"traits{k}": ", ".join(three) for k, three in enumerate(traits, 1)},
                 "traits1_tokens": 0,
                 "traits2_tokens": 0,
             },
@@ -219,34 +230,14 @@ class _Maker:
                 "seed_message": opening,
                 **{
                     f"setting{k}": {**setting, "persona": persona, "setting_tokens": 0, "prompt_tokens": 0}
-                    for k, (setting, persona) in enumerate(zip(settings, (a, b), strict=True), 1)
+                    for k, (setting, persona) in enumerate(zip(settings, people[:2], strict=True), 1)
                 },
             },
-        )
-
-    def _ask(self, row_id: int, stage: str, prompt: str, read: Callable[[str], T]) -> T:
-        problem = ""
-        for attempt in range(MAX_ATTEMPTS):
-            request = ChatRequest(
-                messages=(Message(role="user", content=prompt),),
-                seed=unit_seed(self._seed, row_id, stage, attempt),
-                repeat=attempt,
-            )
-            try:
-                return read(self._model.complete(request).text)
-            except FatalModelError:
-                raise
-            except EpisodeFailure as error:
-                problem = str(error)
-            except ValueError as error:
-                problem = str(error)
-        raise _Rejected(f"{stage}: {problem} ({MAX_ATTEMPTS} attempts)")
+        )  # fmt: skip
 
 
 def _read_opening(text: str, earlier: Sequence[frozenset[str]]) -> str:
-    message = text.strip().strip('"“”').strip()
-    if not message or "\n" in message:
-        raise ValueError(f"expected one sentence, got {text[:80]!r}")
+    message = read_sentence(text)
     if len(message.split()) > 40 or len(re.findall(r"[.!?](?=\s+\S)", message)) > 0:
         raise ValueError(f"expected one sentence, got {message[:80]!r}")
     stems = content_stems(message)
@@ -256,50 +247,33 @@ def _read_opening(text: str, earlier: Sequence[frozenset[str]]) -> str:
     return message
 
 
-def _read_traits(text: str) -> str:
-    line = next((line for line in text.strip().splitlines() if line.strip()), "")
-    traits = [part.strip().strip('"“”.') for part in _split_at_commas(line) if part.strip()]
-    if len(traits) != 3 or any(len(trait.split()) > 8 for trait in traits):
-        raise ValueError(f"expected 3 short traits separated by commas, got {text[:80]!r}")
-    return ", ".join(traits)
+def _read_traits(text: str, commas: bool) -> list[str]:
+    traits = [trait.rstrip(".") for trait in read_list(text)]
+    if len(traits) != NUM_TRAITS or any(len(trait.split()) > 8 for trait in traits):
+        raise ValueError(f"expected {NUM_TRAITS} short traits separated by commas, got {text[:80]!r}")
+    if not commas and any("," in re.sub(r'"[^"]*"', "", trait) for trait in traits):
+        raise ValueError(f"expected no comma within a trait, got {traits}")
+    return traits
 
 
-def _split_at_commas(line: str) -> list[str]:
-    """Split a line at the commas that are followed by an even number of quotation marks: those outside of a pair."""
-    quoted = line.count('"') % 2 == 1
-    cuts = [-1]
-    for mark in re.finditer('[",]', line):
-        if mark[0] == '"':
-            quoted = not quoted
-        elif not quoted:
-            cuts.append(mark.start())
-    return [line[before + 1 : after] for before, after in pairwise([*cuts, len(line)])]
+def read_setting(text: str, fields: Sequence[str]) -> dict[str, Any]:
+    """Read the parts of a setting: texts, and lists of texts.
+
+    Raises:
+        ValueError: the reply has no such object.
+    """
+    value = read_object(text, fields)
+    for field in fields:
+        if field in ("constraints", "checklist"):
+            value[field] = texts_of(value[field])
+        elif isinstance(value[field], list) and all(isinstance(part, str) for part in value[field]):
+            value[field] = " ".join(value[field])
+    return value
 
 
-def _candidates(text: str) -> Iterator[str]:
-    yield text.strip()
-    yield from _FENCED.findall(text)
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        yield text[start : end + 1]
-        # Repairs that change no content: trailing commas, typographic quotation marks around keys and values.
-        yield re.sub(r",(\s*[}\]])", r"\1", text[start : end + 1])
-
-
-def _read_setting(text: str) -> dict[str, Any]:
-    if "{" not in text:
-        raise ValueError("no JSON object")
-    problem = ""
-    for candidate in _candidates(text):
-        try:
-            value = parse_json(candidate, control_characters=True)
-        except ValueError as error:
-            problem = f"JSON that does not parse ({error})"
-            continue
-        if isinstance(value, dict):
-            row = {**value, "id": "x", "opening_message": "x", "persona": "x", "traits": ["x"] * 3}
-            problems = list(problems_of_row(row))
-            if not problems:
-                return {field: value[field] for field in SETTING_FIELDS}
-            problem = problems[0]
-    raise ValueError(problem)
+def _read_whole_setting(text: str, opening: str) -> dict[str, Any]:
+    setting = read_setting(text, SETTING_FIELDS)
+    row = {**setting, "id": "x", "opening_message": opening, "persona": "x", "traits": ["x"] * NUM_TRAITS}
+    refuse(problems_of_row(row))
+    refuse(coherence_problems(row))
+    return setting

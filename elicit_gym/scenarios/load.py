@@ -8,7 +8,7 @@ from typing import Any
 
 from elicit_gym.errors import ScenarioError, SettingError
 from elicit_gym.json_files import read_lines
-from elicit_gym.scenarios.depth import depth_problems, shared_examples
+from elicit_gym.scenarios.depth import depth_problems, set_problems
 from elicit_gym.scenarios.derived import derived_scenario, rarity_of
 from elicit_gym.scenarios.hub import published_folder
 from elicit_gym.scenarios.published import is_published_folder, load_published
@@ -62,7 +62,7 @@ def validate_scenarios(source: str | Path) -> tuple[str, ...]:
         return error.problems
     written = [scenario for scenario in scenarios if not scenario.derived]
     problems = [f"{path}: {s.id}: {problem}" for s in written for problem in depth_problems(s)]
-    return (*problems, *(f"{path}: {s.id}: {problem}" for s, problem in shared_examples(written)))
+    return (*problems, *(f"{path}: {problem}" for problem in set_problems(written)))
 
 
 def scenarios_sha256(scenarios: Sequence[Scenario]) -> str:

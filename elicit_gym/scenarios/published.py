@@ -7,6 +7,7 @@ References:
     `bryanlincoln/infoquest` on the Hugging Face hub (MIT). Differences: a scenario's id is ``<row id>-<1 or 2>``.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from elicit_gym.types import Scenario
 __all__ = ["is_published_folder", "load_published"]
 
 _FILES = ("seed_messages.jsonl", "settings.jsonl", "traits.jsonl")
+_COMMA = re.compile(",")
+_COMMA_OUTSIDE_QUOTES = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 
 
 def is_published_folder(path: Path) -> bool:
@@ -72,7 +75,9 @@ def load_published(folder: Path) -> list[Scenario]:
 def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str, Any]:
     half, person = setting.get(f"setting{k}"), seed.get(f"persona{k}")
     half, person = (value if isinstance(value, dict) else {} for value in (half, person))
-    listed = [part.strip() for part in str(traits.get(f"traits{k}", "")).split(",") if part.strip()]
+    text = str(traits.get(f"traits{k}", ""))
+    splits = ([part.strip() for part in comma.split(text) if part.strip()] for comma in (_COMMA_OUTSIDE_QUOTES, _COMMA))
+    listed = next((parts for parts in splits if len(parts) == 3), None)
     return {
         **{field: half.get(field) for field in ("description", "goal", "obstacle", "constraints", "solution")},
         "id": f"{row_id}-{k}",
@@ -80,6 +85,6 @@ def _join(row_id: int, k: int, setting: Any, seed: Any, traits: Any) -> dict[str
         "persona": half.get("persona") or person.get("persona"),
         "checklist": half.get("checklist"),
         # A model wrote the traits: where it gave more or fewer than three, the whole text stands for all.
-        "traits": listed if len(listed) == 3 else [str(traits.get(f"traits{k}") or "plain style")] * 3,
+        "traits": listed or [str(traits.get(f"traits{k}") or "plain style")] * 3,
         "split": None,
     }

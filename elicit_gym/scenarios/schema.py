@@ -7,12 +7,15 @@ depth is checked by `elicit_gym.scenarios.depth`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from elicit_gym.types import NUM_CONSTRAINTS, NUM_ITEMS, ChecklistItem, Fact, ItemKind, Scenario
 
-__all__ = ["CORE_FACTS", "Row", "is_written_out", "problems_of_row", "scenario_from_row"]
+__all__ = [
+    "CORE_FACTS", "Row", "facts_from", "is_written_out", "items_from", "plain_fields", "problems_of_facts",
+    "problems_of_items", "problems_of_row", "scenario_from_row",
+]  # fmt: skip
 
 CORE_FACTS = ("goal", "obstacle", *(f"constraint_{i}" for i in range(1, NUM_CONSTRAINTS + 1)))
 """Facts that repeat a field of the row; every scenario has them."""
@@ -72,15 +75,16 @@ def problems_of_row(row: object) -> Iterator[str]:
     if row.get("split") not in (None, "train", "test"):
         yield f"'split' must be 'train', 'test' or null, got {_found(row.get('split'))}. Fix the line."
     if is_written_out(row):
-        yield from _problems_of_facts(row.get("facts"), row)
+        yield from problems_of_facts(row.get("facts"))
         facts = row.get("facts")
         known: set[object] | None = None
         if isinstance(facts, list) and facts:
             known = {f["id"] for f in facts if isinstance(f, Mapping) and isinstance(f.get("id"), str)}
-        yield from _problems_of_items(row.get("items"), known)
+        yield from problems_of_items(row.get("items"), known)
 
 
-def _problems_of_facts(value: object, row: Row) -> Iterator[str]:
+def problems_of_facts(value: object) -> Iterator[str]:
+    """Yield what is wrong with the facts of a row, as parsed from JSON."""
     if not isinstance(value, list) or not value:
         yield f"'facts' must be a list of objects, got {_found(value)}. Give at least {', '.join(CORE_FACTS)}."
         return
@@ -110,7 +114,14 @@ def _problems_of_facts(value: object, row: Row) -> Iterator[str]:
             yield f"'facts' must have {fact_id!r}, got none. Add it."
 
 
-def _problems_of_items(value: object, known: set[object] | None) -> Iterator[str]:
+def problems_of_items(value: object, known: set[object] | None, *, examples: bool = True) -> Iterator[str]:
+    """Yield what is wrong with the items of a row, as parsed from JSON.
+
+    Args:
+        value: the items.
+        known: ids of the row's facts; None where they are not known.
+        examples: whether hints and suggestions have to be there.
+    """
     if not isinstance(value, list) or len(value) != NUM_ITEMS:
         found = len(value) if isinstance(value, list) else _found(value)
         yield f"'items' must be {NUM_ITEMS} objects, one for each checklist question, got {found}. Fix the line."
@@ -130,7 +141,7 @@ def _problems_of_items(value: object, known: set[object] | None) -> Iterator[str
         if after is not None and not (isinstance(after, str) and _is_another(after, facts, known)):
             yield f"'items' {i}: 'after' must be another fact of this scenario, got {_found(after)}. Fix the line."
         needed = ("hints", "suggestions", "contrary") if item.get("kind") == "advice" else ("hints",)
-        for field in needed:
+        for field in needed if examples else ():
             if not _is_texts(item.get(field)) or not item.get(field):
                 yield f"'items' {i}: {field!r} must be non-empty strings, got {_found(item.get(field))}. Fix the line."
         for field in ("suggestions", "contrary"):
@@ -144,29 +155,39 @@ def _is_another(after: str, facts: object, known: set[object] | None) -> bool:
 
 def scenario_from_row(row: Row) -> Scenario:
     """Build a scenario from a checked row that is written out."""
-    facts = tuple(
+    return Scenario(
+        **plain_fields(row), checklist=items_from(row["checklist"], row["items"]), facts=facts_from(row["facts"])
+    )
+
+
+def facts_from(rows: Sequence[Row]) -> tuple[Fact, ...]:
+    """Build facts from checked rows."""
+    return tuple(
         Fact(
             id=fact["id"],
             statement=fact["statement"],
             disclosures=tuple(fact["disclosures"]),
             questions=tuple(fact["questions"]),
         )
-        for fact in row["facts"]
+        for fact in rows
     )
-    checklist = tuple(
+
+
+def items_from(questions: Sequence[str], rows: Sequence[Row]) -> tuple[ChecklistItem, ...]:
+    """Build items from checked rows and the checklist's questions."""
+    return tuple(
         ChecklistItem(
             question=question,
             kind=cast(ItemKind, item["kind"]),
             facts=tuple(item["facts"]),
             topic=item["topic"],
             after=item.get("after"),
-            hints=tuple(item["hints"]),
+            hints=tuple(item.get("hints") or ()),
             suggestions=tuple(item.get("suggestions") or ()),
             contrary=tuple(item.get("contrary") or ()),
         )
-        for question, item in zip(row["checklist"], row["items"], strict=True)
+        for question, item in zip(questions, rows, strict=True)
     )
-    return Scenario(**plain_fields(row), checklist=checklist, facts=facts)
 
 
 def plain_fields(row: Row) -> dict[str, Any]:

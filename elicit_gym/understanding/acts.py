@@ -15,7 +15,7 @@ from elicit_gym.text import content_stems, stem
 from elicit_gym.types import ChecklistItem, Fact, FactId, Scenario
 from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.dialogue_acts import ActKind, DialogueAct, Understanding
-from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, confidence_needed, is_copy, says_nothing
+from elicit_gym.understanding.echoes import FRAME_STEMS, SURE, all_heard, confidence_needed, is_copy, says_nothing
 from elicit_gym.understanding.features import (
     ADVICE_FEATURES,
     FACT_FEATURES,
@@ -28,7 +28,7 @@ from elicit_gym.understanding.features import (
 )
 from elicit_gym.understanding.general import general_fact
 from elicit_gym.understanding.heaps import MAX_WORDS_IN_FRAGMENT, MIN_REPEATS, chunks_of, is_fragment
-from elicit_gym.understanding.patterns import FORBIDS
+from elicit_gym.understanding.polarity import only_forbids, parts_of
 from elicit_gym.understanding.scorer import scorers
 from elicit_gym.understanding.spelling import is_known
 from elicit_gym.understanding.themes import Themes
@@ -87,6 +87,7 @@ class ScenarioReader:
             if advice
             else None
         )
+        self._forbidding = np.array([any(map(only_forbids, item.suggestions)) for item in advice], dtype=np.bool_)
         self._scorers_prefix = scorers_for + ("derived_" if scenario.derived else "")
         self._hints = frozenset[str]().union(*(content_stems(h) for item in scenario.checklist for h in item.hints))
         self._opening = content_stems(scenario.opening_message)
@@ -116,13 +117,13 @@ class ScenarioReader:
         topic = content_stems(" ".join(content_words(clause.words)))
         if clause.form == "question":
             facts = self.facts_asked(clause)
-            surely = bool(facts) and facts[0][1] == KNOWN
-            if not surely and (self._is_list(clause) or self._is_gibberish(clause, topic)):
+            best = facts[0][1] if facts else 0.0
+            if best < KNOWN and (self._is_list(clause) or (best < SURE and self._is_gibberish(clause, topic))):
                 return DialogueAct("unclear", clause.text, wh=clause.wh), clause, topic
             advice, contrary = self.advice_given(clause) if clause.suggests else ((), False)
-            kind: ActKind = "unclear" if len(facts) > MAX_FACTS_IN_QUESTION else "ask"
-            best = facts[0][1] if facts else 0.0
-            kept = tuple([(f, c) for f, c in facts[:2] if c >= SECOND_SHARE * best]) if kind == "ask" else ()
+            meant = tuple([(fact, sure) for fact, sure in facts if sure >= SECOND_SHARE * best])
+            kind: ActKind = "unclear" if len(meant) > MAX_FACTS_IN_QUESTION else "ask"
+            kept = meant[:2] if kind == "ask" else ()
             return DialogueAct(kind, clause.text, kept, advice, contrary, clause.wh), clause, topic
         if clause.form == "statement":
             advice, contrary = self.advice_given(clause)
@@ -142,12 +143,23 @@ class ScenarioReader:
     def facts_asked(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
         """Return the facts that a question goes for, with confidences, the surest first."""
         example = self._examples.get(clause.words)
-        known = (example, KNOWN) if example else general_fact(clause, self._vocabulary)
-        if known is not None and known[0] in self._fact_ids:
-            return (known,)
-        meant = self._themes.fact_of(clause.text, clause.words)
-        if meant is not None:
-            return ((meant, THEME_CONFIDENCE),)
+        if example is not None:
+            return ((example, KNOWN),)
+        general = general_fact(clause, self._vocabulary)
+        if general is not None and general[1] == KNOWN and general[0] in self._fact_ids:
+            return (general,)
+        found = self._compared(clause)
+        if not found or found[0][1] < SURE:
+            # A plain question has too few words to be compared by: what it means by its form comes first.
+            meant = self._themes.fact_of(clause.text, clause.words)
+            if meant is not None:
+                return ((meant, THEME_CONFIDENCE),)
+            if general is not None and general[0] in self._fact_ids:
+                return (general,)
+        return found
+
+    def _compared(self, clause: Clause) -> tuple[tuple[FactId, float], ...]:
+        """Return the facts whose examples and words a question is like."""
         scorer = scorers()[self._scorers_prefix + "fact"]
         rows = self._facts.features(clause)
         scores = scorer(rows)
@@ -160,16 +172,17 @@ class ScenarioReader:
         """Return the advice items that a suggestion meets, and whether it goes against one instead."""
         if self._advice is None or not clause.words:
             return (), False
-        rows = self._advice.features(clause)
         scorer = scorers()[self._scorers_prefix + "advice"]
-        scores = scorer(rows)
-        # "Never try X" is no way to suggest X, however near the words are.
-        if FORBIDS.match(clause.text):
-            scores = np.where(rows[:, _AGREES] < 0, np.float32(0), scores)
+        scores, near = np.zeros(len(self.advice_items), dtype=np.float32), False
+        for part, against in parts_of(clause):
+            rows = self._advice.features(part)
+            # "Never try X" is no way to suggest X, however near the words are, unless that is the advice.
+            kept = self._forbidding & (rows[:, _AGREES] > 0) if against else True
+            scores = np.maximum(scores, np.where(kept, scorer(rows), np.float32(0)))
+            near = near or bool((rows[:, :2].max(axis=1) >= NEAR_ADVICE).any())
         # A clause is one suggestion: of several items that it might meet, it meets the one that it fits best.
         best = int(scores.argmax())
         met = [(self.advice_items[best], float(scores[best]))] if scores[best] >= scorer.threshold else []
-        near = bool((rows[:, :2].max(axis=1) >= NEAR_ADVICE).any())
         return tuple(met), near and not met
 
     def _is_list(self, clause: Clause) -> bool:
@@ -223,6 +236,8 @@ class ScenarioReader:
         said = [word for _, clause, _ in read for word in clause.words]
         copied = any(is_copy(said, text) for text in (user_message, self.scenario.opening_message) if text)
         acts = [_in_context(act, clause, topic, heard, copied) for act, clause, topic in read]
+        if not copied and "request" in self._told and "request" not in disclosed:
+            acts = [_about_the_opening(act) for act in acts]
         if all(act.wh is None for act in acts):
             acts = [self._more(act, user_message, disclosed) for act in acts]
         return Understanding(tuple(acts), len(said))
@@ -277,11 +292,20 @@ def _in_context(
         return act
     if copied:
         return replace(act, kind="echo", advice=())
-    if topic and not (act.facts and act.facts[0][1] == KNOWN and clause.probe != "more"):
+    is_general = bool(act.facts) and act.facts[0][1] == KNOWN and clause.probe != "more"
+    # Good advice is in the user's words too; it is handed back only when all of them were said lately.
+    advises = bool(act.advice) and act.advice[0][1] >= SURE and not all_heard(topic - FRAME_STEMS, heard[0])
+    if topic and not is_general and not advises:
         needed = confidence_needed(clause, topic, *heard)
         if needed and (act.facts or needed > 1.0) and (act.facts[0][1] if act.facts else 0.0) < needed:
             return replace(act, kind="echo", advice=())
     return act
+
+
+def _about_the_opening(act: DialogueAct) -> DialogueAct:
+    """Let who asks about the user's own words hear what it is about: "what is it that you have to begin?"."""
+    clarifies = act.kind == "echo" and act.wh not in (None, "whether", "request")
+    return replace(act, facts=(("request", KNOWN),)) if clarifies else act
 
 
 @lru_cache(maxsize=4_096)

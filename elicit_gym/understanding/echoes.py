@@ -1,14 +1,15 @@
 """Tell a question of the agent's own from the user's words handed back."""
 
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 
-from elicit_gym.text import content_stems
+from elicit_gym.text import content_stems, stem, words
 from elicit_gym.understanding.clauses import Clause, split_clauses
 from elicit_gym.understanding.patterns import EMPTY_FRAME
 from elicit_gym.understanding.vectors import word_vectors
 
-__all__ = ["ECHO", "FRAME_STEMS", "confidence_needed", "is_copy", "says_nothing"]
+__all__ = ["ECHO", "FRAME_STEMS", "all_heard", "confidence_needed", "is_copy", "says_nothing", "share_copied"]
 
 ECHO = 2.0
 """More than any confidence: not even the surest reading makes this a question of the agent's own."""
@@ -74,6 +75,13 @@ def is_copy(said: Sequence[str], text: str) -> bool:
     """Say whether what was said is for the most part a text that was heard, function words included."""
     words = frozenset(said)
     return len(words) >= MIN_COPIED and len(words & _words_of(text)) >= COPIED_SHARE * len(words)
+
+
+def share_copied(text: str, source: str) -> tuple[float, int]:
+    """Return the share of a text's words that stand in another text in the same order, and how many words it has."""
+    said = [stem(word) for word in words(text)]
+    matcher = SequenceMatcher(None, said, [stem(word) for word in words(source)], autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()) / max(1, len(said)), len(said)
 
 
 @lru_cache(maxsize=4_096)

@@ -130,7 +130,10 @@ _ABOUT = re.compile(
     r"\bwhat (?:kind|sort|type) of (?:a )?(?:thing|things|work|help)\b|"
     r"^(?:you )?(?:talk|speak)(?:ing)? (?:of|about) what\b|\bwhat(?: it is)?(?: that)? you (?:talk|speak)\b"
 )
-_OTHER = re.compile(r"\bhappened to (?!you)|\b(?:could|can|might|may|will) (?:\w+ )?go wrong\b")
+_OTHER = re.compile(
+    r"^how (?:do|does|did) \w+(?: \w+)? feel about|^how important|^do you worry|^what role|"
+    r"\bhappened to (?!you)|\b(?:could|can|might|may|will) (?:\w+ )?go wrong\b"
+)
 _TELL_ME = re.compile(
     r"\b(?:more (?:specific|precise|concrete|details?|context|background)|clearer)\b|^(?:(?:can|could|would|will|"
     r"please) )*you (?:can |could )?(?:please )?"

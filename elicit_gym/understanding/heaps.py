@@ -79,6 +79,9 @@ def repeated_frames(questions: Sequence[Sequence[str]]) -> list[bool]:
 
 
 def chunks_of(text: str) -> list[list[str]]:
-    """Cut a text at everything that can separate the entries of a list, and return the words of each entry."""
+    """Cut a text at everything that can separate the entries of a list, and return the words of each entry.
+
+    What is left of the frame ("what" of "what about X and Y") is not an entry.
+    """
     entries = [[word.strip("'\"?!.:-") for word in chunk.split()] for chunk in _SEPARATOR.split(text)]
-    return [entry for entry in entries if any(entry)]
+    return [entry for entry in entries if any(word and not is_function_word(word) for word in entry)]

@@ -13,7 +13,6 @@ __all__ = [
     "DISMISSED_QUESTION",
     "EMPTY_FRAME",
     "EXAMPLES",
-    "FORBIDS",
     "IMPERATIVE",
     "LETTERS",
     "MARKUP",
@@ -118,8 +117,9 @@ DISMISSAL = re.compile(
             r"(?:boring|dull|irrelevant|uninteresting|unimportant|pointless)\b",
             r"\b(?:do not|don't|doesn't|does not|couldn't|could not|can't|never|won't|would not|wouldn't|rather not|"
             rf"nobody|no one|not) (?:really |even |at all )?{_ABOUT_WANTING}\b",
-            r"\b(?:skip|ignore|forget(?: about)?|leave aside|set aside|never mind|drop) "
-            r"(?:the |your |that |this |all |about )",
+            r"^(?:please |just |let's |let us |(?:we|you) (?:can |could |should )?(?:just )?)*"
+            r"(?:skip|ignore|forget(?: about)?|leave aside|set aside|never mind) (?:the |your |that |this |all |"
+            r"about )",
             r"\bspare me\b",
             r"\bi (?:hate|refuse|dislike|detest)\b",
             r"\bnot (?:interested|relevant|interesting|important|worth)\b",
@@ -163,15 +163,12 @@ WAVED_AWAY = re.compile(
         rf"(?: just| please| rather)? (?:not {_TALKING}|{_LEAVE})",
         "(?:stop|quit) (?:talking|going on|asking|telling)", "(?:enough|no more)(?: talk)? (?:about|of)",
         "forget about", "never mind", "spare me",
+        r"(?:it|that|this)(?: really| just)? (?:doesn't|does not|makes no) (?:matter|difference)(?: to (?:me|us))?",
+        r".{1,80} (?:is|are) none of (?:my|our) (?:business|concern)$",
     )
     + r"\b"
 )  # fmt: skip
 """A matter named to be left aside, question mark or not: "I won't ask about X", "let's not talk about X, okay?"."""
-
-FORBIDS = re.compile(
-    r"^(?:whatever you do,? |please |just |but |and )*(?:never|don't|do not|avoid|stay away|keep away)\b"
-)
-"""A suggestion that says what not to do."""
 
 META = re.compile(
     r"\b(?:did|does|do|has|is|was|should|can|will|must|as) (?:the|your|this) "
@@ -185,7 +182,7 @@ META = re.compile(
 """Talk about the game instead of the user's matter."""
 
 NEGATION = re.compile(
-    r"\b"
+    r"(?<!why )\b"
     + either(
         "not", "no", "never", "don't", "do not", "doesn't", "shouldn't", "can't", "cannot", "won't", "avoid", "without",
         "instead of", "rather than", "stop", "skip", "refrain", "against", "nor", "neither", "rule out", "stay away",

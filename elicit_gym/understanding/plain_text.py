@@ -3,7 +3,7 @@
 import unicodedata
 
 from elicit_gym.understanding import patterns as p
-from elicit_gym.understanding.spelling import mended
+from elicit_gym.understanding.spelling import is_known, mended
 
 __all__ = ["plain_text", "words_of"]
 
@@ -27,7 +27,8 @@ def _mend(text: str) -> str:
     """Mend typing errors, unless so many words would change that this is another language."""
     words = p.LETTERS.findall(text)
     changed = {word: new for word in dict.fromkeys(words) if (new := mended(word)) != word}
-    if not changed or len(changed) > max(2, 0.6 * len(words)):
+    strange = sum(word not in changed and len(word) > 3 and not is_known(word) for word in words)
+    if not changed or len(changed) + strange > max(2, 0.6 * len(words)):
         return text
     return p.LETTERS.sub(lambda found: changed.get(found[0], found[0]), text)
 

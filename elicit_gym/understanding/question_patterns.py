@@ -202,7 +202,7 @@ _LEARN = either(
 _TELL = either(
     "tell(?:ing)? me", "telling", "describ(?:e|ing)", "explain(?:ing)?", "shar(?:e|ing)", "let(?:ting)? me know",
     "walk(?:ing)? me through", "talk(?:ing)? me through", "help(?:ing)? me (?:to )?understand",
-    r"say(?:ing)?(?! (?:no|yes)\b)", "sketch", "give me", "giving me", "list", "name", "specify", "clarify",
+    r"say(?:ing)?(?! ['\"]?(?:no|yes)\b)", "sketch", "give me", "giving me", "list", "name", "specify", "clarify",
     "make me understand", r"elaborat\w+", r"expand\w*", "paint me", "outline", "mention", "fill me in", "explain me",
     "say me",
 )  # fmt: skip
@@ -220,7 +220,7 @@ REQUEST = re.compile(
         # "could you please tell me ..."
         "(?:(?:perhaps|maybe|i was hoping|i hoped|i hope|i wish|i'd be (?:glad|happy|grateful) if|if) you "
         "(?:can|could|might|would) |(?:can|could|would|will|might) you |would you mind |do you mind |mind )?"
-        "(?:please |also |maybe |perhaps |kindly |just |then |do )*(?:to (?=explain|tell|describe))?" + _TELL,
+        "(?:please |also |maybe |perhaps |kindly |just |then |do )*(?:to (?=explain|tell|describe))?" + _TELL + r"\b",
         # "i'd really like to know ...", but not "i'd love to learn a bit more so that i can help"
         "i(?:'d| would|'ll| will| should| must| need| want| like| love| have| still need| first need| really need|"
         " also need)(?: (?:really|also|just|still|first|need|want|like|love|have|be|do|glad|happy|curious|interested|"
@@ -289,6 +289,7 @@ NOT_KNOWN = re.compile(
 MORE = re.compile(
     r"^(?:,?\s*(?:a (?:bit|little)|some(?:thing)?|much|any)?\s*(?:more|further|else)?(?: details?)?"
     r"(?: so (?:that )?(?:i|we).*| to (?:help|assist|give|make|understand).*| before (?:i|we).*| first| please| here|"
-    r" in order to.*| (?:about|on) (?:it|this|that|these|those|what you (?:just )?(?:said|mentioned)))?\s*)$"
+    r" in order to.*| (?:about|on) (?:it|this|that|these|those|what you (?:just )?(?:said|mentioned)))?\s*|"
+    r" (?:all )?(?:about )?(?:it|that|this))$"
 )
 """The rest of a request that asks for nothing in particular."""

@@ -53,7 +53,7 @@ _FORMS: Mapping[Talk, tuple[str, ...]] = {
         "(?: (?:a (?:bit|little)|more|further|please|for me))*", "which means",
     ),
     "sympathy": (
-        "who doesn't.*", "who wouldn't.*", "who hasn't.*", "isn't it.*",
+        "who (?:doesn't|wouldn't|hasn't)(?!.*\\b(?:you|your|it|this|that)\\b).*", "isn't it.*",
         "(?:isn't|doesn't|wouldn't|hasn't|don't) (?:that|it|this|life).{0,40}",
     ),
 }  # fmt: skip

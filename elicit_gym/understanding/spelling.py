@@ -52,8 +52,34 @@ def _nearest(word: str) -> str:
 
     known = _common()[: _NUM_SHORT if len(word) <= _SHORT else _NUM_COMMON]
     found = process.extract(word, known, scorer=OSA.distance, score_cutoff=1, limit=8)
+    found = [hit for hit in found if _is_slip(word, str(hit[0]))]
     # `extract` sorts by distance and then by place, which is by frequency; a changed first letter is rarer.
     return next((str(other) for other, _, _ in found if other[0] == word[0]), str(found[0][0]) if found else word)
+
+
+def _is_slip(typed: str, meant: str) -> bool:
+    """Say whether one is a slip of the other: not with a wrong letter from the other end of the keyboard.
+
+    "Avian" is a rare word, and no way to mistype "asian".
+    """
+    wrong = [pair for pair in zip(typed, meant, strict=False) if pair[0] != pair[1]]
+    if len(typed) != len(meant) or len(wrong) != 1:
+        return True
+    first, second = wrong[0]
+    return second in _NEIGHBOURS.get(first, "") or (first in _VOWELS and second in _VOWELS)
+
+
+_VOWELS = frozenset("aeiouy")
+_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_NEIGHBOURS = {
+    key: "".join(
+        _KEYS[r][c]
+        for r in range(max(0, row - 1), min(3, row + 2))
+        for c in range(max(0, at - 1), min(len(_KEYS[r]), at + 2))
+    )
+    for row, keys in enumerate(_KEYS)
+    for at, key in enumerate(keys)
+}
 
 
 @cache

@@ -15,6 +15,8 @@ __all__ = ["Themes"]
 
 MIN_EXAMPLES = 2
 MIN_SHARE = 0.2
+MIN_WEAKER_SHARE = 0.4
+STANDS_OUT = 1.5
 
 _THEMES: dict[str, re.Pattern[str]] = {
     theme: re.compile(r"\b" + either(*forms) + r"\b")
@@ -57,6 +59,10 @@ _PLAIN = frozenset(
 """Words that a plain question of a theme may have."""
 
 
+_WEAKER = {"time": re.compile(r"\b(?:when|dates?|weeks?|how (?:soon|long)|days?|months?)\b")}
+"""What has to do with a theme, where no fact of the scenario is plainly on it."""
+
+
 class Themes:
     """Which fact of a scenario each theme means.
 
@@ -67,11 +73,12 @@ class Themes:
     def __init__(self, scenario: Scenario) -> None:
         self._facts: dict[str, FactId] = {}
         for theme, pattern in _THEMES.items():
-            shares = {}
-            for fact in scenario.facts:
-                hits = sum(pattern.search(question.lower()) is not None for question in fact.questions)
-                if hits >= MIN_EXAMPLES and hits >= MIN_SHARE * len(fact.questions):
-                    shares[fact.id] = hits / len(fact.questions)
+            shares = _shares(scenario, pattern, MIN_SHARE)
+            if not shares and theme in _WEAKER:
+                # Of facts that only have to do with the theme, one must stand out.
+                shares = _shares(scenario, _WEAKER[theme], MIN_WEAKER_SHARE)
+                best = sorted(shares.values())
+                shares = {} if len(best) > 1 and best[-1] < STANDS_OUT * best[-2] else shares
             if shares:
                 self._facts[theme] = max(shares, key=lambda fact: shares[fact])
 
@@ -83,3 +90,13 @@ class Themes:
             self._facts[theme] for theme, pattern in _THEMES.items() if theme in self._facts and pattern.search(text)
         }
         return found.pop() if len(found) == 1 else None
+
+
+def _shares(scenario: Scenario, pattern: re.Pattern[str], least: float) -> dict[FactId, float]:
+    """Return the facts of whose examples so many are on a theme, with how many."""
+    shares = {}
+    for fact in scenario.facts:
+        hits = sum(pattern.search(question.lower()) is not None for question in fact.questions)
+        if hits >= MIN_EXAMPLES and hits >= least * len(fact.questions):
+            shares[fact.id] = hits / len(fact.questions)
+    return shares

@@ -1,12 +1,14 @@
 """What the scripted user says where no fact of the scenario answers. Each list is walked through turn by turn."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from elicit_gym.understanding.clauses import WhWord
 from elicit_gym.understanding.small_talk import Talk
 
 __all__ = [
     "ADVICE_HEARD",
+    "BEFORE_HINT",
     "CONTRARY", "ECHOES", "GUARDED", "LEAVING", "MORE", "NOTHING_TO_TELL", "NUDGES", "PROGRESS", "REMARKS",
     "REPEATS", "SMALL_TALK", "STUCK", "TOLD", "UNCLEAR",
 ]  # fmt: skip
@@ -83,6 +85,23 @@ STUCK = (
     "There's more to this than we've touched on.",
     "You haven't hit on what makes this tricky yet.",
 )
+_NO_MATTER = ("That isn't what weighs on me, but ", "I couldn't tell you much there, but ")
+BEFORE_HINT: Mapping[WhWord | Literal["suggestion"], tuple[str, ...]] = {
+    "how much": ("I couldn't put a figure on that, but ", "I've never worked that out, but "),
+    "how many": ("I haven't counted, but ", "I couldn't tell you how many, but "),
+    "how long": ("I couldn't say how long, but ", "I never measured it, but "),
+    "when": ("I couldn't say when, but ", "There's no date for that, but "),
+    "where": ("I couldn't say where, but ", "Nowhere special, but "),
+    "who": ("I couldn't name anyone, but ", "Nobody in particular, but "),
+    "which": ("I couldn't say which, but ", "No special one, but "),
+    "why": ("I couldn't tell you why, but ", "I don't know why, but "),
+    "how": ("I couldn't say how, but ", *_NO_MATTER),
+    "whether": ("I couldn't say, but ", "Not that I know of, but ", "I don't think so, but "),
+    "what": _NO_MATTER,
+    "request": _NO_MATTER,
+    "suggestion": ("That may be an idea, but ", "Perhaps, but ", "I'll think about it, but "),
+}
+"""In front of a hint, by what the message wanted."""
 ADVICE_HEARD = (
     "That may be an idea, I'd have to think about it.",
     "Perhaps, though it isn't what weighs on me most.",

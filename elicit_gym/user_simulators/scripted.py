@@ -77,7 +77,7 @@ class ScriptedUserSimulator:
         if fact is not None:
             return _tell(turn, fact, pick, wants_more=first is not None and first.kind == "more")
         if turn.stuck and (read.asks or _really_asked(turn)):
-            return _hint(turn, pick)
+            return _hint(turn, read, first, pick)
         return _without_fact(read, first, turn, pick)
 
 
@@ -157,11 +157,17 @@ def _without_fact(read: Understanding, first: DialogueAct | None, turn: UserTurn
     return _one_of(phrases.NUDGES, pick)
 
 
-def _hint(turn: UserTurn, pick: int) -> str:
+def _hint(turn: UserTurn, read: Understanding, first: DialogueAct | None, pick: int) -> str:
+    """Hint at the next pending item, behind words that fit what was said: no fact answers it."""
     pending = [i for i, done in enumerate(turn.satisfied) if not done]
     waited = max(0, turn.idle_turns - STUCK_AFTER)  # two hints at an item, then at the next
     item = turn.scenario.checklist[pending[waited // 2 % len(pending)]]
-    return _one_of(item.hints or phrases.STUCK, waited)
+    hint = _one_of(item.hints or phrases.STUCK, waited)
+    if first is not None and first.kind == "ask":
+        return behind(_one_of(phrases.BEFORE_HINT[first.wh or "what"], pick), hint)
+    if first is None and any(act.kind == "suggest" for act in read.acts):
+        return behind(_one_of(phrases.BEFORE_HINT["suggestion"], pick), hint)
+    return hint
 
 
 def _one_of(sentences: tuple[str, ...], pick: int) -> str:

@@ -94,8 +94,8 @@ def _expand(found: re.Match[str]) -> str:
 def behind(opener: str, sentence: str) -> str:
     """Put an opener in front of a sentence.
 
-    A first word that may be a name, or is a noun anyway, keeps its capital and gets a colon in front: who reads "As I
-    said, Japan" or "Well: Soups are my thing" stumbles over neither.
+    A first word that may be a name, or is a noun anyway, keeps its capital and gets a colon in front, or a full stop
+    in place of "but": nobody stumbles over "As I said: Japan is far" or "Well: Soups are my thing".
 
     Args:
         opener: with the space that ends it, and mostly a comma.
@@ -107,6 +107,8 @@ def behind(opener: str, sentence: str) -> str:
         return opener + sentence
     if plain in _SMALL or is_function_word(plain) or is_function_word(plain.partition("'")[0]):
         return opener + sentence[0].lower() + sentence[1:]
+    if opener.endswith(", but "):
+        return opener.removesuffix(", but ") + ". " + sentence
     return opener.rstrip(" ,") + ": " + sentence
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from elicit_gym.errors import SettingError
-from elicit_gym.json_files import resume_records, write_json
+from elicit_gym.json_files import append_lines, resume_records, write_json
 from elicit_gym.offline.windows import Window, WindowSet
 from elicit_gym.policy import Policy
 from elicit_gym.rollout.manifest import Manifest, describe_policies, run_facts
@@ -117,9 +117,8 @@ class AnswerFile:
             advice = "Remove the line; the window will be answered again."
             answers = resume_records(self._path, lambda row: typed(Answer, row, ""), what="an answer", advice=advice)
             self._known = {(answer.policy, answer.index): answer for answer in answers}
-        folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "manifest.json", manifest.to_json())
-        self._path.touch()
+        append_lines(self._path, "")
 
     def known(self, policy: str) -> dict[int, Answer]:
         """Return a policy's answers by the window's index, without failures, which are tried again."""
@@ -129,5 +128,4 @@ class AnswerFile:
 
     def append(self, answers: Sequence[Answer]) -> None:
         """Write answers and flush them."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.writelines(json_text(asdict(answer)) + "\n" for answer in answers)
+        append_lines(self._path, "".join(json_text(asdict(answer)) + "\n" for answer in answers))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,11 @@ from elicit_gym.statistics.estimates import Estimate, cluster_mean, cluster_rati
 from elicit_gym.statistics.significance import PairedTest, correct_for_family, sign_flip_test, swap_test
 
 __all__ = [
+    "ALL_METRICS",
     "METRICS",
+    "OF_EMBEDDINGS",
     "UNIT",
+    "Metric",
     "MetricDifference",
     "Numbers",
     "TokenCounter",
@@ -25,7 +28,20 @@ __all__ = [
     "paired_differences",
 ]
 
-METRICS = ("perplexity", "response_length", "prompt_length", "progression", "turn_length_ratio", "similarity")
+Metric: TypeAlias = Literal[
+    "perplexity",
+    "response_length",
+    "prompt_length",
+    "progression",
+    "turn_length_ratio",
+    "turn_length_ratio_published",
+    "similarity",
+]
+ALL_METRICS: tuple[Metric, ...] = get_args(Metric)
+METRICS: tuple[Metric, ...] = tuple(metric for metric in ALL_METRICS if metric != "turn_length_ratio_published")
+"""Those that are measured where nobody chooses; the published ratio is the same one with a token more per turn."""
+OF_EMBEDDINGS = frozenset({"progression", "similarity"})
+"""Those that need an encoder."""
 
 UNIT = "interview"
 """What is drawn independently: the windows of one interview are not."""
@@ -70,14 +86,14 @@ class WindowNumbers:
 
     Args:
         windows: the windows, shape (n,).
-        encoder: the encoder for Progression and similarity.
+        encoder: the encoder for Progression and similarity; None where neither is measured.
         count_tokens: the token counter for lengths.
         k: the number of turns that Progression looks back.
         gamma: the decay of Progression.
     """
 
     def __init__(
-        self, windows: Sequence[Window], encoder: Encoder, count_tokens: TokenCounter, *, k: int, gamma: float
+        self, windows: Sequence[Window], encoder: Encoder | None, count_tokens: TokenCounter, *, k: int, gamma: float
     ) -> None:
         self._windows, self._encoder, self._count, self._k, self._gamma = windows, encoder, count_tokens, k, gamma
         turns = [(m.role, m.content) for window in windows for m in window.context if m.role != "system"]
@@ -98,30 +114,29 @@ class WindowNumbers:
         )
 
     def measure(self, utterances: Sequence[str | None]) -> Numbers:
-        """Return response length, Progression and the four sums of the turn-length ratio.
+        """Return response length, the four sums of both turn-length ratios and, with an encoder, Progression.
 
         Args:
             utterances: the utterances, shape (n,); the numbers of a missing one (None) are NaN.
         """
-        dialogues = [
-            [*(m.content for m in window.context if m.role != "system"), said or ""]
-            for window, said in zip(self._windows, utterances, strict=True)
-        ]
-        self._encoder([text for dialogue in dialogues for text in dialogue if text])  # all distinct texts at once
-        moved = [self._progression(dialogue) if all(dialogue) else None for dialogue in dialogues]
         lengths = np.array(self._count([said or "" for said in utterances]), dtype=np.float64)
         lengths[[said is None for said in utterances]] = np.nan
         ratios = self._turns.copy()
         ratios[:, 2] += lengths
         ratios[:, 3] += 1
-        return {
+        with_first_token = ratios + ratios[:, [1, 1, 3, 3]] * [1, 0, 1, 0]
+        numbers = {
             "response_length": lengths,
-            "progression": np.array([np.nan if value is None else value for value in moved]),
             "turn_length_ratio": ratios,
+            "turn_length_ratio_published": with_first_token,
         }
+        if self._encoder is not None:
+            numbers["progression"] = self._progression(utterances, self._encoder)
+        return numbers
 
     def similarity(self, utterances: Sequence[str | None]) -> Floats:
         """Return the cosine similarity of each utterance to the human's, NaN for a missing one, shape (n,)."""
+        assert self._encoder is not None
         human = self._encoder([window.action or " " for window in self._windows])
         ours = self._encoder([said or " " for said in utterances])
         norms = np.linalg.norm(human, axis=1) * np.linalg.norm(ours, axis=1)
@@ -129,8 +144,17 @@ class WindowNumbers:
         cosines[[said is None for said in utterances]] = np.nan
         return cosines
 
-    def _progression(self, dialogue: Sequence[str]) -> float | None:
-        return progression_of_vectors(self._encoder(dialogue), self._k, self._gamma)
+    def _progression(self, utterances: Sequence[str | None], encoder: Encoder) -> Floats:
+        dialogues = [
+            [*(m.content for m in window.context if m.role != "system"), said or ""]
+            for window, said in zip(self._windows, utterances, strict=True)
+        ]
+        encoder([text for dialogue in dialogues for text in dialogue if text])  # all distinct texts at once
+        moved = [
+            progression_of_vectors(encoder(dialogue), self._k, self._gamma) if all(dialogue) else None
+            for dialogue in dialogues
+        ]
+        return np.array([np.nan if value is None else value for value in moved])
 
 
 def _perplexity(sums: Floats) -> Floats:
@@ -143,14 +167,18 @@ def _turn_length_ratio(sums: Floats) -> Floats:
     return result
 
 
-_OF_SUMS = {"perplexity": _perplexity, "turn_length_ratio": _turn_length_ratio}
+_OF_SUMS = {
+    "perplexity": _perplexity,
+    "turn_length_ratio": _turn_length_ratio,
+    "turn_length_ratio_published": _turn_length_ratio,
+}
 
 
 def by_domain(metric: str, values: Floats, domains: Sequence[str], clusters: Sequence[str]) -> dict[str, Estimate]:
     """Estimate a metric in each domain and in all, with intervals over dialogues.
 
     Args:
-        metric: one of `METRICS`.
+        metric: one of `ALL_METRICS`.
         values: the numbers of each window; see `Numbers`.
         domains: the domain of each window, shape (n,).
         clusters: the dialogue of each window, shape (n,).
@@ -182,7 +210,10 @@ def _known(values: Floats, clusters: Sequence[str]) -> tuple[Floats, list[str]]:
 
 
 def paired_differences(
-    measured: Mapping[str, Numbers], names: Sequence[str], clusters: Sequence[str]
+    measured: Mapping[str, Numbers],
+    names: Sequence[str],
+    clusters: Sequence[str],
+    metrics: Sequence[Metric] = METRICS,
 ) -> list[MetricDifference]:
     """Compare every two policies on the same windows, metric by metric.
 
@@ -190,6 +221,7 @@ def paired_differences(
         measured: the numbers by policy.
         names: the policies to compare.
         clusters: the dialogue of each window, shape (n,).
+        metrics: those to compare by.
 
     Returns:
         The differences of each metric that both policies have; of perplexities the ratio, where both were measured on
@@ -197,7 +229,7 @@ def paired_differences(
         the number of pairs.
     """
     found: list[MetricDifference] = []
-    for metric in METRICS:
+    for metric in metrics:
         if metric == "prompt_length":
             continue
         own: list[MetricDifference] = []
@@ -216,7 +248,7 @@ def paired_differences(
 
 
 def _difference(metric: str, first: Floats, second: Floats, clusters: Sequence[str]) -> tuple[Estimate, PairedTest]:
-    if metric == "turn_length_ratio":
+    if metric in ("turn_length_ratio", "turn_length_ratio_published"):
         both, own = _known(np.concatenate([first, second], axis=1), clusters)  # (n, 8)
         gap = cluster_ratio(
             both, own, lambda s: _turn_length_ratio(s[..., :4]) - _turn_length_ratio(s[..., 4:]), unit=UNIT

@@ -9,7 +9,10 @@ import numpy as np
 from elicit_gym.errors import EpisodeFailure, FatalModelError, SettingError, boundary
 from elicit_gym.offline.evaluation.answers import Answer, AnswerFile
 from elicit_gym.offline.evaluation.estimates import (
+    ALL_METRICS,
     METRICS,
+    OF_EMBEDDINGS,
+    Metric,
     MetricDifference,
     Numbers,
     TokenCounter,
@@ -62,11 +65,22 @@ class YieldEvaluation:
         numbers: the number of each window and metric, by the result's name.
     """
 
-    tables: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    tables: Mapping[Metric, Mapping[str, Mapping[str, Estimate]]]
     differences: tuple[MetricDifference, ...]
     results: tuple[NextTurnResult, ...]
     windows: tuple[Window, ...]
     numbers: Mapping[str, Numbers]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names that any table has a row for: the references first, then the policies."""
+        named = ("real", "shuffled", *(result.name for result in self.results[1:]))
+        return tuple(name for name in named if any(name in rows for rows in self.tables.values()))
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The columns of the tables: every domain of a window, and all of them."""
+        return (*sorted({window.domain for window in self.windows}), "all")
 
     def to_row(self) -> dict[str, Any]:
         """Convert the estimates to JSON types."""
@@ -84,8 +98,9 @@ def evaluate_yield(
     policies: Sequence[Policy],
     windows: Sequence[Window],
     *,
-    encoder: Encoder,
+    encoder: Encoder | None,
     count_tokens: TokenCounter,
+    metrics: Sequence[Metric] = METRICS,
     shuffled: Sequence[Window] | None = None,
     k: int = 5,
     gamma: float = 0.5,
@@ -97,8 +112,9 @@ def evaluate_yield(
     Args:
         policies: the policies, which must have different names; those with `log_prob_batch` get a perplexity, too.
         windows: the windows, usually those of the test split.
-        encoder: the encoder for Progression and similarity.
+        encoder: the encoder for Progression and similarity; None if neither is among the metrics.
         count_tokens: the token counter for lengths, the same for all policies, so that they can be compared.
+        metrics: what to measure.
         shuffled: the windows of the shuffled control corpus, for its row.
         k: the number of turns that Progression looks back.
         gamma: the decay of Progression.
@@ -109,7 +125,7 @@ def evaluate_yield(
         Estimates by domain and in all, with intervals over dialogues, and paired differences.
 
     Raises:
-        SettingError: there are no windows, or two policies have the same name.
+        SettingError: there are no windows, two policies have the same name, or a metric needs an encoder.
         FatalModelError: no call to a policy's model can succeed. If a single call fails, its window is missing for
             that policy.
 
@@ -121,10 +137,15 @@ def evaluate_yield(
     names = [policy.name for policy in policies]
     if len(set(names)) < len(names) or {"real", "shuffled"} & set(names):
         raise SettingError(f"Evaluating on YIELD: expected policies with different names, got {', '.join(names)}.")
+    if encoder is None and OF_EMBEDDINGS & set(metrics):
+        raise SettingError(
+            f"Evaluating on YIELD: expected an encoder for {' and '.join(sorted(OF_EMBEDDINGS & set(metrics)))}, got "
+            "none. Name one, or leave these metrics out."
+        )
     results = [NextTurnResult(name="real", utterances=tuple(window.action for window in windows))]
     results += [_ask(policy, windows, store, progress) for policy in policies]
     meter = WindowNumbers(windows, encoder, count_tokens, k=k, gamma=gamma)
-    measured = {result.name: _measure(result, meter) for result in results}
+    measured = {result.name: _measure(result, meter, metrics) for result in results}
     domains = [window.domain for window in windows]
     clusters = [window.episode_id for window in windows]
     rows = [(result.name, measured[result.name], domains, clusters) for result in results]
@@ -138,11 +159,12 @@ def evaluate_yield(
             for name, numbers, its_domains, its_clusters in rows
             if metric in numbers
         }
-        for metric in METRICS
+        for metric in ALL_METRICS
+        if metric in metrics
     }
     return YieldEvaluation(
         tables=tables,
-        differences=tuple(paired_differences(measured, names, clusters)),
+        differences=tuple(paired_differences(measured, names, clusters, tuple(tables))),
         results=tuple(results),
         windows=tuple(windows),
         numbers=measured,
@@ -218,9 +240,9 @@ def _say(policy: Policy, histories: Sequence[ChatHistory]) -> list[str | Episode
     return said
 
 
-def _measure(result: NextTurnResult, meter: WindowNumbers) -> Numbers:
+def _measure(result: NextTurnResult, meter: WindowNumbers, metrics: Sequence[Metric]) -> Numbers:
     numbers = meter.measure(result.utterances)
-    if result.name != "real":
+    if result.name != "real" and "similarity" in metrics:
         numbers["similarity"] = meter.similarity(result.utterances)
     if result.log_probs is not None and result.num_tokens is not None:
         numbers["perplexity"] = np.stack([-np.array(result.log_probs), np.array(result.num_tokens)], axis=1)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_gym.reporting.style import STYLE, colour
+from elicit_gym.offline.evaluation.estimates import Metric
+from elicit_gym.reporting.style import STYLE, colour, drawable, save_figure
 from elicit_gym.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["REFERENCES", "TITLES", "draw_yield_figures", "row_colours"]
 
 REFERENCES = {"real": "#1c2330", "shuffled": "#9aa3ad"}
-TITLES = {
+TITLES: Mapping[Metric, tuple[str, str | None, int]] = {
     "perplexity": ("Micro perplexity of the human's utterance", "Table 6", 1),
     "response_length": ("Response length in tokens", "Table 6", 1),
     "prompt_length": ("Prompt length in tokens", "Table 6", 1),
     "progression": ("Progression", "Table 7", 3),
     "turn_length_ratio": ("Turn-length ratio", "Table 8", 2),
+    "turn_length_ratio_published": ("Turn-length ratio with a first token per turn", "Table 8 as published", 2),
     "similarity": ("Embedding similarity to the human's utterance", None, 3),
 }
 """The title, the paper's table and the number of digits of each metric."""
-_DRAWN = ("perplexity", "response_length", "progression", "turn_length_ratio")
+_DRAWN: tuple[Metric, ...] = ("perplexity", "response_length", "progression", "turn_length_ratio")
 
 
 def row_colours(names: Sequence[str]) -> dict[str, str]:
@@ -44,16 +46,16 @@ def draw_yield_figures(result: "YieldEvaluation", folder: Path) -> dict[str, Pat
     """
     import matplotlib as mpl
 
-    folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Path] = {}
-    names = list(result.tables["response_length"])
-    colours = row_colours(names)
+    colours = row_colours(result.rows)
     with mpl.rc_context(STYLE):
-        figures = {"metrics": _metrics(result, colours), "lengths": _lengths(result, colours)}
+        figures = {}
+        if any(result.tables.get(metric) for metric in _DRAWN):
+            figures["metrics"] = _metrics(result, colours)
+        if "response_length" in result.tables:
+            figures["lengths"] = _lengths(result, colours)
         for name, figure in figures.items():
-            drawn[name] = folder / f"{name}.svg"
-            figure.savefig(drawn[name], metadata={"Date": None})
-            figure.savefig(folder / f"{name}.png", dpi=160)
+            drawn[name] = save_figure(figure, folder / f"{name}.svg")
     return drawn
 
 
@@ -62,21 +64,21 @@ def _metrics(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
     from matplotlib.lines import Line2D
 
     shown = [metric for metric in _DRAWN if result.tables.get(metric)]
-    domains = list(next(iter(result.tables["response_length"].values())))
+    domains = result.domains
     figure = Figure(figsize=(8.4, 1.2 + 0.62 * len(domains) * ((len(shown) + 1) // 2)), layout="constrained")
     grid = figure.subplots((len(shown) + 1) // 2, 2, squeeze=False).ravel()
     for axes, metric in zip(grid, shown, strict=False):
         _dots(axes, metric, result.tables[metric], domains, colours)
     for axes in grid[len(shown) :]:
         axes.set_visible(False)
-    handles = [Line2D([], [], marker="o", ls="", color=shade, label=name) for name, shade in colours.items()]
+    handles = [Line2D([], [], marker="o", ls="", color=shade, label=drawable(name)) for name, shade in colours.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     return figure
 
 
 def _dots(
     axes: "Axes",
-    metric: str,
+    metric: Metric,
     rows: Mapping[str, Mapping[str, Estimate]],
     domains: Sequence[str],
     colours: Mapping[str, str],
@@ -94,7 +96,7 @@ def _dots(
             axes.plot(estimate.value, y, "o", color=colours[name], markersize=4)
     for j in range(1, len(domains)):
         axes.axhline(0.5 - j, color="#e6e6e6", lw=0.7)
-    axes.set_yticks([-j for j in range(len(domains))], [domain.replace("_", " ") for domain in domains])
+    axes.set_yticks([-j for j in range(len(domains))], [drawable(domain.replace("_", " "), 28) for domain in domains])
     axes.set_ylim(0.5 - len(domains), 0.5)
     axes.grid(visible=False, axis="y")
     if metric != "progression" and values and max(values) > 8 * max(min(values), 1e-9):
@@ -111,7 +113,7 @@ def _lengths(result: "YieldEvaluation", colours: Mapping[str, str]) -> "Figure":
         lengths = np.sort(numbers["response_length"][~np.isnan(numbers["response_length"])])
         shares = np.arange(1, len(lengths) + 1) / len(lengths)
         dashed = "--" if name in REFERENCES else "-"
-        axes.step(lengths, shares, where="post", color=colours[name], lw=1.8, ls=dashed, label=name)
+        axes.step(lengths, shares, where="post", color=colours[name], lw=1.8, ls=dashed, label=drawable(name))
     _log_axis(axes)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("tokens in the utterance")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elicit_gym.files import writing
 from elicit_gym.json_files import write_json
 from elicit_gym.offline.evaluation.figures import REFERENCES, TITLES, draw_yield_figures, row_colours
 from elicit_gym.reporting.page import data_uri, pack, write_page
@@ -33,18 +34,17 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         The path of the page.
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "summary.json", result.to_row())
     samples = _samples(result)
-    with (folder / "samples.jsonl").open("w", encoding="utf-8") as file:
+    with writing(folder / "samples.jsonl") as file:
         file.writelines(json_text(row) + "\n" for row in samples)
     figures = draw_yield_figures(result, folder / "figures")
-    names = list(result.tables["response_length"])
+    names = result.rows
     values = {
         "policies": [name for name in names if name not in REFERENCES],
         "colours": row_colours(names),
         "tables": [(metric, *TITLES[metric], rows) for metric, rows in result.tables.items() if rows],
-        "domains": list(next(iter(result.tables["response_length"].values()))),
+        "domains": list(result.domains),
         "differences": result.differences,
         "figures": [(name, _CAPTIONS[name], data_uri(path)) for name, path in figures.items()],
         "failed": {r.name: len(r.failures) for r in result.results if r.failures},
@@ -52,7 +52,7 @@ def write_yield_report(result: "YieldEvaluation", folder: str | Path, manifest: 
         "num_dialogues": len({window.episode_id for window in result.windows}),
         "manifest": manifest,
         "manifest_text": json_text(manifest.to_json(), indent=2),
-        "packed": pack({"windows": samples, "colours": row_colours(names)}),
+        "packed": pack({"windows": samples, "colours": row_colours(names)}, "in samples.jsonl"),
     }
     return write_page(folder / "report.html", "elicit_gym.offline.evaluation", "report.html.j2", values)
 

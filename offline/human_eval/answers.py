@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from elicit_gym.errors import SettingError, StorageError
-from elicit_gym.files import current_limits, read_bytes
+from elicit_gym.file_limits import current_limits, read_bytes
 from elicit_gym.offline.human_eval.forms import answer_columns
 from elicit_gym.offline.human_eval.scales import SCALES
 

@@ -8,11 +8,15 @@ from html import escape
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
+from elicit_gym.files import writing
 from elicit_gym.offline.human_eval.scales import SCALES
 from elicit_gym.offline.human_eval.tasks import Task, write_key
-from elicit_gym.reporting.page import pack, write_page
+from elicit_gym.reporting.page import pack, shortened, write_page
 
 __all__ = ["answer_columns", "write_batch"]
+
+_LEFT_OUT = "left out"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def answer_columns(num_responses: int) -> list[str]:
@@ -31,7 +35,6 @@ def write_batch(tasks: Sequence[Task], folder: Path, *, seed: int) -> None:
             f"Writing a batch to {folder}: expected a folder without one, got one with a key.json, which its answers "
             "need. Choose another folder."
         )
-    folder.mkdir(parents=True, exist_ok=True)
     num_responses = len(tasks[0].responses)
     _write_mturk(tasks, folder / "mturk.csv")
     shared = {
@@ -44,7 +47,7 @@ def write_batch(tasks: Sequence[Task], folder: Path, *, seed: int) -> None:
         {"id": task.id, "setting": _setting(task), "context": task.context, "responses": task.responses}
         for task in tasks
     ]
-    packed = pack({"batch": batch, "tasks": visible, "scales": [asdict(scale) for scale in SCALES]})
+    packed = pack({"batch": batch, "tasks": visible, "scales": [asdict(scale) for scale in SCALES]}, _LEFT_OUT)
     package = "elicit_gym.offline.human_eval"
     write_page(folder / "form.html", package, "form.html.j2", {**shared, "num_tasks": len(tasks), "packed": packed})
     write_page(folder / "mturk_layout.html", package, "mturk_layout.html.j2", shared)
@@ -58,8 +61,8 @@ def _setting(task: Task) -> str:
 def _write_mturk(tasks: Sequence[Task], path: Path) -> None:
     # Mechanical Turk puts cells into its page as they are and refuses characters beyond the basic plane: cells are
     # escaped HTML in ASCII.
-    with path.open("w", encoding="ascii", newline="") as file:
-        writer = csv.writer(file)
+    with writing(path) as file:
+        writer = csv.writer(file)  # which ends lines with a carriage return and a line feed, as its standard says
         numbers = range(1, len(tasks[0].responses) + 1)
         writer.writerow(["task_id", "setting", "context", *(f"response_{i}" for i in numbers)])
         for task in tasks:
@@ -71,6 +74,8 @@ def _write_mturk(tasks: Sequence[Task], path: Path) -> None:
 
 
 def _html(text: str) -> str:
-    escaped = escape(text).replace("\n", "<br>").encode("utf-8", "replace").decode("utf-8")
-    # A dollar would start one of the layout's variables.
+    escaped = escape(shortened(text, _LEFT_OUT)).replace("\n", "<br>").encode("utf-8", "replace").decode("utf-8")
+    # A dollar would start one of the layout's variables, and a spreadsheet would take some cells for formulas.
+    if escaped.startswith(_FORMULA):
+        escaped = f"&#{ord(escaped[0])};{escaped[1:]}"
     return escaped.replace("$", "&#36;").encode("ascii", "xmlcharrefreplace").decode("ascii")

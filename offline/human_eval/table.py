@@ -12,7 +12,7 @@ from elicit_gym.offline.human_eval.answers import Answers, Rating, WorkerCheck
 from elicit_gym.offline.human_eval.scales import PAPER_TABLE_9, SCALES
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
-from elicit_gym.reporting.style import STYLE, colour
+from elicit_gym.reporting.style import STYLE, colour, drawable, save_figure
 from elicit_gym.reporting.terminal import Column, print_table, print_text
 from elicit_gym.statistics.estimates import Estimate, cluster_alpha, cluster_mean
 
@@ -183,7 +183,7 @@ def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:
                     continue
                 if estimate.low is not None and estimate.high is not None:
                     axes.plot([x, x], [estimate.low, estimate.high], color=shade, lw=1.8, solid_capstyle="butt")
-                axes.plot(x, estimate.value, "o", color=shade, markersize=5, label=source if j == 0 else None)
+                axes.plot(x, estimate.value, "o", color=shade, markersize=5, label=drawable(source) if j == 0 else None)
         axes.set_xticks(range(len(SCALES)), [scale.name for scale in SCALES])
         axes.set_ylim(0.9, 5.1)
         axes.set_yticks(range(1, 6))
@@ -191,5 +191,4 @@ def draw_human_evaluation(result: HumanEvaluation, path: Path) -> None:
         axes.set_title("Mean ratings by people, with 95 % intervals over interviews")
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)))
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-        figure.savefig(path.with_suffix(".png"), dpi=160)
+        save_figure(figure, path.with_suffix(".svg"))

@@ -134,16 +134,16 @@ def make_tasks(
             continue  # a policy failed there, so that there is nothing to rate
         by_domain.setdefault(sample["domain"], []).append(sample)
     shares = allocate({domain: len(rows) for domain, rows in by_domain.items()}, count, allocation)
-    drawn = [s for d in sorted(by_domain) for s in Random(f"{seed}/{d}").sample(by_domain[d], shares[d])]
+    drawn = [s for d in sorted(by_domain) for s in Random(_bytes(f"{seed}/{d}")).sample(by_domain[d], shares[d])]
     Random(f"{seed}/order").shuffle(drawn)
     return [_task(sample, chosen, seed) for sample in drawn]
 
 
 def _task(sample: Mapping[str, Any], sources: Sequence[str], seed: int) -> Task:
     order = list(sources)
-    Random(f"{seed}/{sample['block_id']}").shuffle(order)
+    Random(_bytes(f"{seed}/{sample['block_id']}")).shuffle(order)
     return Task(
-        id="task-" + sha256(f"{seed}/{sample['block_id']}".encode()).hexdigest()[:12],
+        id="task-" + sha256(_bytes(f"{seed}/{sample['block_id']}")).hexdigest()[:12],
         block_id=sample["block_id"],
         domain=sample["domain"],
         context=tuple((role, text) for role, text in sample["context"] if role != "system"),
@@ -169,6 +169,10 @@ class _Key:
     format: int
     seed: int
     tasks: Mapping[str, _Blinded]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # names come from files, and may hold half of a surrogate pair
 
 
 def write_key(path: Path, tasks: Sequence[Task], seed: int) -> None:

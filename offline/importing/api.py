@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import DEFAULT_LIMITS, FileLimits, write_text
+from elicit_gym.file_limits import DEFAULT_LIMITS, FileLimits
+from elicit_gym.files import write_text
 from elicit_gym.offline.importing.build import ImportedTranscript, build_transcript
 from elicit_gym.offline.importing.formats import FORMATS, ReadOptions, read_file
 from elicit_gym.offline.importing.names import name_key

@@ -240,4 +240,5 @@ def _id_of(name: str) -> str:
     plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFKC", name).casefold()).strip("-.") or "dialogue"
     if plain == name:
         return plain
-    return f"{plain[:80]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{plain[:80]}-{digest[:6]}"

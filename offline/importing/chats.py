@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from elicit_gym.offline.importing.asr import note_copy, read_asr
 from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
 from elicit_gym.offline.importing.json_source import Path, all_text, leaf_text, load_json, shown

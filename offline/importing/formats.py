@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits, decode_text, read_bytes
+from elicit_gym.file_limits import FileLimits, decode_text, read_bytes
 from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.chats import load_and_read
 from elicit_gym.offline.importing.json_source import leaves

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 
 __all__ = ["Path", "all_text", "leaf_text", "leaves", "load_json", "shown"]
 

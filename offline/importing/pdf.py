@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elicit_gym.errors import MissingExtraError, SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from elicit_gym.offline.importing.characters import is_visible, replace_non_characters
 from elicit_gym.offline.importing.source import Line
 

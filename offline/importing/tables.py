@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from elicit_gym.offline.importing.characters import is_visible, visible
 from elicit_gym.offline.importing.rows import Fields, Row, find_fields, no_speaker_field, read_rows
 from elicit_gym.offline.importing.source import Reading, SourceUnit

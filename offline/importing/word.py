@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from elicit_gym.errors import MissingExtraError, SettingError
-from elicit_gym.files import FileLimits, check_archive, read_entry
+from elicit_gym.file_limits import FileLimits, check_archive, read_entry
 from elicit_gym.offline.importing.characters import is_visible
 from elicit_gym.offline.importing.source import Line, SourceUnit
 

@@ -16,7 +16,7 @@ from elicit_gym.adapters.local_server import AccessRules, Guard, text_problem
 from tests.adapters.servers import EVIL, call, free_port, listens, opened
 
 LIMIT = 2_000
-RULES = AccessRules(hosts=("box.example",), origins=("https://friend.example",), max_bytes=LIMIT, idle_s=1.0)
+RULES = AccessRules(hosts=("box.example",), origins=("https://friend.example",), max_bytes=LIMIT, idle_s=3.0)
 
 
 class Echo:

@@ -11,13 +11,12 @@ from elicit_gym.agents.baselines import QUESTION_BANK, Adaptive, Oracle
 from elicit_gym.errors import PolicyFailure, SettingError, UnknownNameError
 from elicit_gym.types import ChatHistory, Message
 
-ORDER = ("naive", "ask-many", "ask-one", "oracle")
-"""`adaptive` comes above `ask-one` on the scenarios that its topics were ordered on, and beside it on the others."""
+ORDER = ("naive", "ask-many", "ask-one", "adaptive", "oracle")
 
 
 @pytest.fixture(scope="module")
 def comparisons() -> Mapping[str, Comparison]:
-    policies = [load_policy(name) for name in (*ORDER, "random", "adaptive")]
+    policies = [load_policy(name) for name in (*ORDER, "random")]
     return {split: compare(policies, env_kwargs={"split": split}) for split in ("train", "test")}
 
 
@@ -60,21 +59,8 @@ def test_oracle_uncovers_everything_mostly_in_five_to_eight_turns(comparisons: M
     assert sum(len(episode.turns) <= 8 for episode in episodes) >= 0.98 * len(episodes)
 
 
-def test_adaptive_lies_between_ask_one_and_oracle(comparisons: Mapping[str, Comparison]) -> None:
-    returns = {
-        split: {policy.policy: policy.metrics["return"] for policy in found.policies}
-        for split, found in comparisons.items()
-    }
-    own, listening = returns["train"]["ask-one"].high, returns["train"]["adaptive"].low
-    assert own is not None
-    assert listening is not None
-    assert own < listening
-    for found in returns.values():
-        value, low, best = found["adaptive"].value, found["ask-one"].low, found["oracle"].low
-        assert value is not None
-        assert low is not None
-        assert best is not None
-        assert low < value < best
+def test_adaptive_sometimes_finishes(comparisons: Mapping[str, Comparison]) -> None:
+    assert any(record.episode.terminated for record in records_of(comparisons, "adaptive"))
 
 
 def test_adaptive_says_nothing_twice(comparisons: Mapping[str, Comparison]) -> None:
@@ -104,9 +90,9 @@ def test_ask_one_goes_through_the_bank_and_ask_many_through_half_of_it() -> None
 
 def test_adaptive_asks_what_it_is_about_and_then_for_the_problem() -> None:
     policy = Adaptive()
-    assert policy.act(history("Help me.")) == "Could you tell me what this is about?"
+    assert policy.act(history("Help me.")).startswith("Could you tell me what this is about?")
     about = ("Help me.", "Could you tell me what this is about?")
-    assert policy.act(history(*about, "It's my garden.")) == "What is the main problem at the moment?"
+    assert policy.act(history(*about, "It's my garden.")).startswith("What is the main problem at the moment?")
 
 
 @pytest.mark.parametrize(
@@ -114,9 +100,9 @@ def test_adaptive_asks_what_it_is_about_and_then_for_the_problem() -> None:
 )
 def test_adaptive_asks_in_other_words_once(reply: str) -> None:
     about = ("Help me.", "Could you tell me what this is about?", reply)
-    assert Adaptive().act(history(*about)) == "What kind of thing is it?"
+    assert Adaptive().act(history(*about)).startswith("What kind of thing is it?")
     again = (*about, "What kind of thing is it?", reply)
-    assert Adaptive().act(history(*again)) == "What is the main problem at the moment?"
+    assert Adaptive().act(history(*again)).startswith("What is the main problem at the moment?")
 
 
 @pytest.mark.parametrize(
@@ -131,13 +117,15 @@ def test_adaptive_asks_in_other_words_once(reply: str) -> None:
     ],
 )
 def test_adaptive_follows_up_what_the_user_mentions(reply: str, question: str) -> None:
-    assert Adaptive().act(after_the_problem(reply)).endswith(question)
+    said = Adaptive().act(after_the_problem(reply))
+    assert said.count("?") == 2
+    assert question in said
 
 
 def test_adaptive_follows_up_once_and_not_at_all_where_the_user_repeats_himself() -> None:
     follow_up = "How could you get the permit?"
     first = after_the_problem("I have no permit.")
-    assert Adaptive().act(first).endswith(follow_up)
+    assert follow_up in Adaptive().act(first)
     twice = after_the_problem("I have no permit.", follow_up, "That permit is hard to get.")
     assert follow_up not in Adaptive().act(twice)
     repeated = after_the_problem("As I said, I have no permit.")
@@ -147,9 +135,9 @@ def test_adaptive_follows_up_once_and_not_at_all_where_the_user_repeats_himself(
 def test_adaptive_does_not_ask_what_it_was_told() -> None:
     def asked(told: str) -> set[str]:
         past = after_the_problem(told)
-        for _ in range(25):
+        for _ in range(70):
             past = (*past, Message(role="assistant", content=Adaptive().act(past)), Message(role="user", content="Hm."))
-        return {message.content for message in past if message.role == "assistant"}
+        return {part for m in past if m.role == "assistant" for part in m.content.replace("? ", "?\n").split("\n")}
 
     assert "Is there a deadline?" in asked("It is a muddle.")
     assert "Is there a deadline?" not in asked("It has to be done within three weeks.")
@@ -157,14 +145,33 @@ def test_adaptive_does_not_ask_what_it_was_told() -> None:
     assert "How much money do you have for it?" not in asked("I cannot afford much.")
 
 
+def test_adaptive_asks_first_what_the_words_of_the_user_call_for() -> None:
+    def place(told: str, question: str) -> int:
+        past = after_the_problem(told)
+        for turn in range(70):
+            message = Adaptive().act(past)
+            if question in message:
+                return turn
+            past = (*past, Message(role="assistant", content=message), Message(role="user", content="Hm."))
+        raise AssertionError(question)
+
+    for told, question in (
+        ("I bake cakes and pastry for a dinner.", "Are there any allergies?"),
+        ("My violin has a crack.", "What would the repair cost?"),
+        ("I have to learn Polish.", "How do you learn best?"),
+        ("My landlord owns the flat.", "Does the place belong to you, or do you rent it?"),
+    ):
+        assert place(told, question) < place("It is a muddle.", question)
+
+
 def test_adaptive_advises_on_what_it_was_told_and_not_before_it_knows_the_problem() -> None:
-    advice = "You could lay a ramp at the entrance."
+    advice = "You could lay a ramp at the entrance and reserve a parking place beside it."
     early = history("My aunt has a wheelchair.", "Could you tell me what this is about?", "It's her wheelchair.")
     assert advice not in Adaptive().act(early)
-    known = Adaptive().act(after_the_problem("Her wheelchair does not get in."))
+    known = Adaptive().act(after_the_problem("Her wheelchair cannot get up the steps at the entrance."))
     assert known.startswith(advice)
     assert known.endswith("?")
-    later = after_the_problem("Her wheelchair does not get in.", known, "Thanks.")
+    later = after_the_problem("Her wheelchair cannot get up the steps at the entrance.", known, "Thanks.")
     assert advice not in Adaptive().act(later)
 
 
@@ -178,9 +185,9 @@ def test_adaptive_knows_nothing_but_the_history() -> None:
 
 def test_adaptive_has_something_to_say_when_all_is_asked() -> None:
     past = history("Help me.")
-    for _ in range(60):
+    for _ in range(80):
         past = (*past, Message(role="assistant", content=Adaptive().act(past)), Message(role="user", content="Hm."))
-    assert past[-2].content == "Is there anything else that I should know?"
+    assert past[-2].content.endswith("Is there anything else that I should know?")
 
 
 def test_oracle_needs_its_scenario() -> None:

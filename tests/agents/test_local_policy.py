@@ -227,3 +227,28 @@ def test_it_travels_to_the_best_device_of_the_other_machine(monkeypatch: pytest.
     assert pickle.loads(packed).model.device.type == "meta"
     own = LocalPolicy(tiny_model(tokenizer), tokenizer=tokenizer, device="cpu")
     assert pickle.loads(pickle.dumps(own)).model.device.type == "cpu"
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_how_probable_its_actions_are_at_its_temperature(temperature: float) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    policy = LocalPolicy(model, tokenizer=tokenizer, temperature=temperature, batch_size=2)
+    history = (Message(role="user", content="Hello there."),)
+    said = ["Who are you?", "Why?", "Tell me more about it, please."]
+    found = policy.action_log_probs([history] * 3, said)
+    for action, log_prob in zip(said, found, strict=True):
+        example = encode_example(tokenizer, history, action)
+        ids = torch.tensor([example.input_ids])
+        with torch.no_grad():
+            steps = (model(input_ids=ids).logits[0].float() / temperature).log_softmax(dim=-1)
+        start = example.action_start
+        expected = steps[start - 1 : -1].gather(1, ids[0, start:, None]).sum()  # the end token counts
+        assert log_prob == pytest.approx(float(expected), abs=1e-3)
+
+
+def test_a_greedy_policy_has_no_probabilities_to_weigh_with() -> None:
+    tokenizer = tiny_tokenizer()
+    policy = LocalPolicy(tiny_model(tokenizer), tokenizer=tokenizer)
+    with pytest.raises(SettingError, match="a sampling temperature above 0"):
+        policy.action_log_probs([], [])

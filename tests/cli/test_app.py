@@ -1,11 +1,18 @@
 """The command line as a user meets it."""
 
+import ast
 import json
+import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from elicit_gym.cli import app
+from tests.commands import command
+from tests.conftest import ROOT
 
 
 def run(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -36,6 +43,67 @@ def test_compare_with_a_policy_of_ones_own(tmp_path: Path) -> None:
     assert (tmp_path / "again" / "report.html").exists()
     second = run("compare", "naive", "--repeats", "1", "--split", "test", cwd=tmp_path)
     assert "elicit-gym-runs/002" in second.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (PermissionError(13, "Permission denied", "/root/x"), 2, "The system refused: Permission denied (/root/x)."),
+        (OSError(28, "No space left on device"), 2, "The system refused: No space left on device."),
+        (KeyError("utterance"), 1, "KeyError: 'utterance'. Set ELICIT_GYM_TRACEBACK=1"),
+        (ValueError("two\nlines"), 1, "ValueError: two lines."),
+        (RuntimeError(), 1, "RuntimeError: no reason."),
+    ],
+)
+def test_whatever_ends_a_command_ends_it_in_one_sentence(
+    error: Exception, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.delenv("ELICIT_GYM_TRACEBACK", raising=False)
+    monkeypatch.setattr(import_module("elicit_gym.offline.load_dataset"), "list_datasets", fail)
+    assert command("data", "list") == status
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert shown.count("\n") == 1
+    if status == 1:
+        monkeypatch.setenv("ELICIT_GYM_TRACEBACK", "1")
+        monkeypatch.setattr(sys, "argv", ["elicit-gym", "data", "list"])
+        with pytest.raises(type(error)):
+            app.main()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_that_cannot_show_a_character_ends_nothing(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "שיחה.txt").write_text("מראיין: איפה 😀?\nמרואיין: כאן.\n", encoding="utf-8")
+    for arguments in (
+        ["data", "import", "שיחה.txt", "--out", "שיחות.jsonl"],
+        ["data", "stats", "שלי", "--path", "שיחות.jsonl", "--reward", "reply_length"],
+        ["data", "validate", "nowhere-שיחות.jsonl"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "elicit_gym.cli", *arguments], capture_output=True, check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "100"},
+        )  # fmt: skip
+        assert done.returncode == (1 if "validate" in arguments else 0), done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+CLI = sorted((ROOT / "elicit_gym" / "cli").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", CLI, ids=lambda path: path.stem)
+def test_output_is_written_before_anything_of_it_is_printed(path: Path) -> None:
+    """A terminal that goes away, or a table that cannot be drawn, then costs nobody what was paid for."""
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        named = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call.lineno) for call in calls]
+        printed = [line for name, line in named if name.startswith("print_")]
+        written = [line for name, line in named if name == "save" or name.startswith(("write_", "draw_", "save_"))]
+        assert not printed or not written or max(written) < min(printed), f"{path.name}: {function.name}"
 
 
 def test_noise_floor(tmp_path: Path) -> None:
@@ -101,3 +169,22 @@ def test_play_as_the_user(tmp_path: Path) -> None:
     assert "You are the user" in done.stdout
     assert "constraint_1: rental contract" in done.stdout
     assert "in 2 turns" in done.stdout
+
+
+def test_stats_of_scenarios_are_printed_and_written(tmp_path: Path) -> None:
+    done = run("scenarios", "stats", "--split", "test", "--json", "stats.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Nearest scenarios" in done.stdout
+    stats = json.loads((tmp_path / "stats.json").read_text(encoding="utf-8"))
+    assert stats["scenarios"] == 60
+    assert all(row["met"] for row in stats["depth"])
+    assert {"ask", "advice"} <= set(stats["diversity"]["reach"]["share"])
+
+
+def test_a_judge_is_tested_on_contrast_sentences(tmp_path: Path) -> None:
+    done = run("contrast", "--judge", "scripted", "--json", "contrast.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "scripted" in done.stdout
+    counts = json.loads((tmp_path / "contrast.json").read_text(encoding="utf-8"))
+    assert counts["advice"]["echo"] == {"sentences": 28, "credited": 0}
+    assert run("contrast", "--judge", "nobody", cwd=tmp_path).returncode == 2

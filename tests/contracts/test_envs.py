@@ -1,5 +1,6 @@
 """One contract over every registered environment."""
 
+import inspect
 import json
 import random
 import time
@@ -17,6 +18,7 @@ import elicit_gym
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import SettingError
 from elicit_gym.types import Message
+from tests.conftest import ROOT
 from tests.envs.parts import Goes
 
 # Environments that need a model service are checked against a test double of it.
@@ -45,6 +47,18 @@ def play(env: gym.Env[Any, Any], seed: int) -> list[Any]:
         done = step[2] or step[3]
         seen.append((*step, info))
     return seen
+
+
+@ENVS
+def test_the_version_number_has_a_history(env_id: str) -> None:
+    """As in Gymnasium: the policy names every id, and the docstring of each says what its versions are."""
+    version = env_id.rpartition("-")[2]
+    rows = [line for line in (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8").splitlines() if "|" in line]
+    assert any(f"`{env_id}`" in row for row in rows)
+    doc = inspect.getdoc(make(env_id).unwrapped) or ""
+    history = doc.partition("## Version history\n")[2].partition("\n\n")[0]
+    assert history.startswith(f"{version}: ")
+    assert "docs/versioning.md" in history
 
 
 @ENVS

@@ -13,7 +13,6 @@ from elicit_gym.agents import load_policy
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.errors import FatalModelError, SettingError
 from elicit_gym.evaluation.rejudge import rejudge
-from elicit_gym.evaluation.usage import estimate_usage
 from elicit_gym.judges import base as judges
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.llm import types as models
@@ -21,6 +20,7 @@ from elicit_gym.llm.scripted import ScriptedChatModel
 from elicit_gym.llm.types import ChatRequest
 from elicit_gym.policy import LogProb
 from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rollout.estimate import estimate_usage
 from elicit_gym.rollout.lock_step import in_lock_step
 from elicit_gym.testing import check_judge, check_policy, check_user_simulator
 from elicit_gym.types import (
@@ -248,7 +248,7 @@ def test_a_dry_run_counts_a_judge_of_ones_own(capsys: pytest.CaptureFixture[str]
     assert "$" in out
     rows = estimate_usage(
         load_scenarios()[:2], repeats=1, max_turns=2, user_simulator=ModelUser(), judge=ModelJudge(),
-        policies=[load_policy("naive")], price=lambda *_: None,
+        policies=[load_policy("naive")],
     )  # fmt: skip
     assert {(row.seat, row.calls) for row in rows} == {("judge", 20), ("user_simulator", 2)}
     assert all(row.input_tokens > 0 for row in rows)

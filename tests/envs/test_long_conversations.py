@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from elicit_gym import load_scenarios
+from elicit_gym.agents import load_policy
 from elicit_gym.agents.llm_policy import LLMPolicy
 from elicit_gym.envs.infoquest import InfoQuestEnv
 from elicit_gym.envs.infoquest_vector import InfoQuestVectorEnv
@@ -18,11 +19,11 @@ from elicit_gym.episode import EpisodeRecord
 from elicit_gym.evaluation.figures import draw_figures
 from elicit_gym.evaluation.rejudge import rejudge
 from elicit_gym.evaluation.summary import summarise_policies
-from elicit_gym.evaluation.usage import estimate_usage
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.rewards import ChecklistGain
+from elicit_gym.rollout.estimate import estimate_usage
 from elicit_gym.rollout.run_episode import run_episode
-from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
+from elicit_gym.types import ChatHistory, JudgeRequest, Message, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
 from tests import doubles
 
@@ -48,13 +49,16 @@ class Never:
         return f"Is it number {len(history)}?"
 
 
-def calls_of(function: Callable[[], object]) -> int:
-    """Count the calls that a function makes, Python's and C's."""
+def calls_of(function: Callable[[], object], name: str | None = None) -> int:
+    """Count the calls that a function makes, Python's and C's; with a name, those of C's functions of that name."""
     count = 0
 
     def see(frame: Any, event: str, argument: Any) -> None:
         nonlocal count
-        count += event in ("call", "c_call")
+        if name is None:
+            count += event in ("call", "c_call")
+        else:
+            count += event == "c_call" and argument.__name__ == name
 
     before = sys.getprofile()
     sys.setprofile(see)
@@ -127,7 +131,7 @@ def test_an_estimate_of_costs_does_not_play_the_whole_conversation() -> None:
     def estimated(max_turns: int) -> list[tuple[int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=1, max_turns=max_turns, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())],
         )  # fmt: skip
         return [(row.calls, row.input_tokens, row.output_tokens) for row in rows]
 
@@ -138,12 +142,12 @@ def test_the_estimate_of_a_long_conversation_is_that_of_playing_it(monkeypatch: 
     def estimated() -> list[tuple[str, int, int, int]]:
         rows = estimate_usage(
             SCENARIOS[:2], repeats=3, max_turns=157, user_simulator=LLMUserSimulator(doubles.user()),
-            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())], price=lambda *_: None,
+            judge=LLMJudge(doubles.judge()), policies=[LLMPolicy(doubles.policy())],
         )  # fmt: skip
         return [(row.seat, row.calls, row.input_tokens, row.output_tokens) for row in rows]
 
     quick = estimated()
-    monkeypatch.setattr("elicit_gym.evaluation.usage.PLAYED_TURNS", 1_000)
+    monkeypatch.setattr("elicit_gym.rollout.estimate.PLAYED_TURNS", 1_000)
     for row, whole in zip(quick, estimated(), strict=True):
         assert row[:2] == whole[:2]
         assert row[2:] == pytest.approx(whole[2:], rel=1e-4)
@@ -164,3 +168,21 @@ def test_figures_of_long_conversations_have_few_ticks(tmp_path: Any, monkeypatch
     monkeypatch.setattr(XAxis, "get_major_ticks", counted)
     draw_figures(summarise_policies([played(400)], max_turns=400), [], tmp_path)
     assert 2 <= longest <= 15
+
+
+@pytest.mark.parametrize("name", ["naive", "ask-many", "ask-one", "random", "adaptive"])
+def test_baselines_read_a_message_once_and_not_again_in_every_turn_after_it(name: str) -> None:
+    policy = load_policy(name)
+    policy.reset(0)
+    said = [f"My cousin number {i} has no car, and the council wants form {i} by Friday." for i in range(LONG)]
+    history: list[Message] = []
+    costs = []
+    for i, text in enumerate(said):
+        history.append(Message(role="user", content=text))
+        looked_at = i in (50, LONG - 1)
+        before = tuple(history)
+        if looked_at:
+            costs.append(calls_of(lambda: policy.act(before), "search"))  # noqa: B023
+        history.append(Message(role="assistant", content=policy.act(before) if i % 20 in (9, 10, 18, 19) else "And?"))
+    early, late = costs
+    assert late <= 1.5 * early + 200

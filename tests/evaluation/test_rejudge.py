@@ -191,7 +191,7 @@ def test_a_failing_judge_costs_its_own_conversation_only() -> None:
     assert all(again == before for again, before in kept)
     # Both means are over the conversations that both judged.
     assert all(first == second for first, second in result.returns.values())
-    assert "2 conversations failed by the judge are left out. First: Judging a message" in printed(result)
+    assert "Left out: 2 failed by the judge. First: Judging a message" in printed(result)
     json.dumps(result.to_row())
 
 

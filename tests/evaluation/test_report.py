@@ -10,11 +10,12 @@ from rich.console import Console
 
 from elicit_gym import Comparison, compare, load_scenarios
 from elicit_gym.agents import load_policy
+from elicit_gym.episode import EpisodeRecord
 from elicit_gym.errors import ManifestMismatchError, SettingError
 from elicit_gym.evaluation.compare import compare_runs
 from elicit_gym.evaluation.tables import print_comparison
 from elicit_gym.reporting.terminal import printable
-from elicit_gym.types import ChatHistory
+from elicit_gym.types import ChatHistory, JudgeRequest, UserReply, UserTurn, Verdict
 from tests.browser import CHROMIUM, dumped_dom
 from tests.envs.parts import registered_parts
 
@@ -112,6 +113,96 @@ def test_who_was_left_by_the_user_is_said_on_the_page_and_in_the_terminal(tmp_pa
     with console.capture() as capture:
         print_comparison(comparison, console)
     assert f"ask-one: left by the user: {left}" in capture.get()
+
+
+WRITTEN = "Reasoning: <b>the money</b> is {what}asked for. \ud83d\nResult: {answer}"
+
+
+class Writing:
+    """Replies as a judging model does: yes on the first item at first, then no, then nothing clear."""
+
+    name = "writing"
+
+    def judge(self, request: JudgeRequest) -> tuple[Verdict, ...]:
+        """Return a verdict with a raw reply for each pending item."""
+        sure = request.user_message == SCENARIO.opening_message
+        return tuple(
+            Verdict(
+                satisfied=i == 0 if sure else None,
+                reason=None if sure else "no result line",
+                raw=WRITTEN.format(what="" if i == 0 else "not ", answer="Yes" if i == 0 else "No" if sure else "hm"),
+                earlier=() if sure else ("I am not sure about it.",),
+                flags=("judge:retried:no_verdict",) if not sure and i == 1 else (),
+            )
+            for i in request.pending
+        )
+
+
+class Repaired:
+    """Says what had to be repaired."""
+
+    name = "repaired"
+
+    def reply(self, turn: UserTurn) -> UserReply:
+        """Reply, with a flag."""
+        return UserReply(text="Well, well.", flags=("user_simulator:retried:several_facts",))
+
+
+SCENARIO = load_scenarios()[0]
+
+
+def written_run(folder: Path) -> Comparison:
+    return compare(
+        [load_policy("ask-one")],
+        env_kwargs={
+            "judge": "tests.evaluation.test_report:Writing",
+            "user_simulator": "tests.evaluation.test_report:Repaired",
+            "max_turns": 3,
+        },
+        scenario_ids=[SCENARIO.id],
+        out=folder,
+        repeats=1,
+    )
+
+
+def test_what_a_judge_wrote_is_kept_compressed_and_read_back(tmp_path: Path) -> None:
+    comparison = written_run(tmp_path / "run")
+    (record,) = comparison.records
+    first, second, _ = (turn.judged for turn in record.episode.turns)
+    assert [(j.item, j.satisfied) for j in first] == [(0, True), *((i, False) for i in range(1, 5))]
+    assert first[0].replies == (WRITTEN.format(what="", answer="Yes"),)
+    assert second[0].item == 1
+    assert second[0].reason == "no result line"
+    assert second[0].replies == ("I am not sure about it.", WRITTEN.format(what="not ", answer="hm"))
+    again = compare_runs([tmp_path / "run"])
+    assert again.records == comparison.records
+    line = (tmp_path / "run" / "episodes.jsonl").read_text(encoding="utf-8")
+    assert "the money" not in line
+    assert len(json.loads(line)["judged"]) < 0.25 * sum(
+        len(r) for t in record.episode.turns for j in t.judged for r in j.replies
+    )
+    broken = json.loads(line)
+    broken["judged"] = broken["judged"][:-4]
+    with pytest.raises(TypeError, match="cannot be unpacked"):
+        EpisodeRecord.from_row(broken)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_verdict_can_be_audited_on_the_page_and_flags_stand_beside_the_message(tmp_path: Path) -> None:
+    written_run(tmp_path / "run")
+    dom = dumped_dom(tmp_path / "run" / "report.html", tmp_path)
+    chat = dom.split('id="episode">', 1)[1].split("<script", 1)[0]
+    tick = re.search(
+        r'<div class="tick">✓ ([^<]*)<details class="written"><summary>([^<]*)</summary><pre>([^<]*)</pre>', chat
+    )
+    assert tick is not None
+    assert tick[1] == SCENARIO.checklist[0].question
+    assert tick[3] == "Reasoning: &lt;b&gt;the money&lt;/b&gt; is asked for. ?\nResult: Yes"
+    assert "<summary>not met: 4</summary>" in chat
+    assert chat.count("asked again after") == chat.count("I am not sure about it.") == 8
+    assert chat.count("? unscored: ") == 8
+    assert '>Well, well.</div><div class="flags user_simulator">retried: several facts</div>' in chat
+    assert '<div class="flags judge">retried: no verdict</div>' in chat
 
 
 def test_printable_replaces_what_a_terminal_cannot_show() -> None:

@@ -11,15 +11,13 @@ from elicit_gym.evaluation.tables import (
     print_comparison,
     print_noise_floor,
     print_rejudged,
-    print_scenario_stats,
     print_usage,
 )
-from elicit_gym.evaluation.usage import UsageRow
 from elicit_gym.judges.scripted import ScriptedJudge
 from elicit_gym.reporting.footnotes import Footnotes
 from elicit_gym.reporting.page import format_estimate
 from elicit_gym.rewards import ChecklistGain
-from elicit_gym.scenarios.stats import scenario_stats
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.statistics.estimates import Estimate
 from elicit_gym.statistics.significance import PairedTest
 from elicit_gym.types import ChatHistory
@@ -80,16 +78,6 @@ def test_another_judge_and_the_noise_floor(comparison: Comparison) -> None:
     check_widths(lambda console: print_rejudged(result, console))
     floor = noise_floor(load_policy("random"), repeats=2, env_kwargs={"split": "test"})
     check_widths(lambda console: print_noise_floor(floor, console))
-
-
-def test_scenarios() -> None:
-    stats = scenario_stats(load_scenarios())
-
-    def show(console: Console) -> None:
-        print_scenario_stats(stats, "a/long/path/to/a/folder/with/my/own/scenarios.jsonl", console)
-
-    check_widths(show)
-    assert "what" not in shown(show, 80)
 
 
 @pytest.fixture(scope="module")

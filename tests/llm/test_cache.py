@@ -26,11 +26,12 @@ def test_the_key_holds_all_that_changes_an_answer() -> None:
         cache_key(settings, request(seed=1)),
         cache_key(settings, request(repeat=1)),
         cache_key(settings, request(json_schema={"type": "object"})),
+        cache_key(settings, request(max_tokens=40)),
         cache_key({**settings, "model": "b"}, request()),
         cache_key({**settings, "parameters": {"temperature": 0.0}}, request()),
         cache_key(settings, ChatRequest(messages=(Message(role="system", content="Hello"),))),
     }
-    assert len(keys) == 8
+    assert len(keys) == 9
     assert cache_key(settings, request()) in keys
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,18 @@ from elicit_gym.offline import (
 from elicit_gym.offline.dialogue_rewards import ReplyLength
 from elicit_gym.offline.episodes import OfflineEpisode, episode_of_dialogue
 from elicit_gym.offline.exports import (
+    check_minari_id,
     from_huggingface,
     from_minari,
     read_published,
     to_huggingface,
     to_minari,
+    write_huggingface,
     write_published,
 )
 from elicit_gym.offline.returns import returns_to_go
 from elicit_gym.offline.schema import Dialogue, DialogueTurn
-from elicit_gym.offline.windows import WindowRules, make_windows, system_line, window_to_row
+from elicit_gym.offline.windows import WindowRules, make_windows, system_line, window_from_row, window_to_row
 from elicit_gym.types import Message
 from tests.conftest import SHARED
 from tests.offline.samples import FOLDER, needs_sample
@@ -76,8 +79,13 @@ def test_the_papers_definition_on_merged_turns() -> None:
 
 def test_the_published_mode_takes_the_last_raw_turn_and_discounts_over_raw_turns() -> None:
     episode = episode_of_dialogue(TALK, ReplyLength(), gamma=0.5, published=True)
-    assert episode.rewards == (1, 2, 0)  # "d" and not "a b c d"
-    assert episode.returns_to_go == (1 + 0.5 * 2, 2, 0)
+    assert episode.rewards == (1, 2)  # "d" and not "a b c d"; the last action, which nobody answers, is left out
+    assert episode.returns_to_go == (1 + 0.5 * 2, 2)
+    assert episode.messages[0].content == "one\n\nmore"
+    assert [len(o) for o in episode.observations()] == [0, 2, 4]
+    later = replace(TALK, turns=tuple(replace(turn, turn_id=turn.turn_id + 1) for turn in TALK.turns))
+    published = episode_of_dialogue(later, ReplyLength(), gamma=0.5, published=True)
+    assert published.turn_ids == episode.turn_ids == (0, 2, 4, 5)  # the place in the dialogue, not the turn's id
     plain = dialogue("E q\nR a b\nE q\nR c")
     one, other = (episode_of_dialogue(plain, ReplyLength(), published=p) for p in (True, False))
     assert one == other  # without neighbours of the same role the two modes are the same
@@ -156,13 +164,37 @@ def test_published_finetuning_rows_read_and_write_back_byte_for_byte(tmp_path: P
         assert all([m.role for m in w.messages] == ["system", *["user", "assistant"] * 3] for w in windows)
 
 
+def test_exports_are_strict_utf_8_or_nothing(tmp_path: Path) -> None:
+    row = {"block_id": "d:0", "domain": "x", "messages": [{"role": "user", "content": "ok 😀"}]}
+    out = tmp_path / "w.jsonl"
+    write_published([window_from_row(row)], out)
+    before = out.read_bytes()
+    assert json.loads(before.decode("utf-8", "strict"))["messages"] == row["messages"]
+    broken = {**row, "messages": [{"role": "user", "content": "half \ud83d"}]}
+    with pytest.raises(SettingError, match=r"half of a surrogate pair, '\\ud83d'"):
+        write_published([window_from_row(row), window_from_row(broken)], out)
+    assert out.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["w.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "folder"])
+def test_huggingface_exports_take_no_place_of_other_things(name: str, dataset: OfflineDataset, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert write_huggingface(dataset, out) == 12
+    assert write_huggingface(dataset[:2], out) == 2  # an earlier export may be written anew
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    with pytest.raises(SettingError, match="expected a"):
+        write_huggingface(dataset, tmp_path / "mine" if name == "folder" else tmp_path / "mine" / ".." / "mine")
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["mine", name])
+
+
 def test_the_papers_row_survives() -> None:
     row = {
         "block_id": "voa-news-00034:11", "domain": "journalistic_investigations", "factual_novelty_score": 2,
         "return_to_go": 18.550635451980344, "messages": [{"role": "user", "content": "Precisely."}],
     }  # fmt: skip
-    from elicit_gym.offline.windows import window_from_row
-
     assert window_to_row(window_from_row(row)) == row
     assert list(window_to_row(window_from_row(row))) == list(row)
 
@@ -230,7 +262,7 @@ def test_episodes_collected_in_infoquest() -> None:
 def test_dataset_ids() -> None:
     assert "yield/oral_history-v1" in list_datasets()
     assert "yield/all-v1" in list_datasets()
-    assert len(list_datasets()) == 10
+    assert len(list_datasets()) == 12
     with pytest.raises(UnknownNameError, match="Did you mean 'yield/oral_history-v1'"):
         load_dataset("yield/oral-history-v1")
     assert {e.domain for e in load_dataset("sample/oral_history-v1", reward="reply_length")} == {"oral_history"}
@@ -319,6 +351,15 @@ def test_huggingface_and_back(tmp_path: Path, made: list[OfflineEpisode]) -> Non
     assert list(from_huggingface(again)) == made
 
 
+@pytest.mark.parametrize("dataset_id", ["name", "a/b-v0", "my data-v0", "x/../y-v0", "name-v", ""])
+def test_ids_that_minari_cannot_have_say_so_before_the_work(
+    dataset_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    with pytest.raises(SettingError, match="expected an id such as 'yield/oral-history-v0'"):
+        check_minari_id(dataset_id)
+
+
 def test_minari_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     import minari
@@ -331,6 +372,8 @@ def test_minari_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     both = OfflineDataset([*dataset, odd])
     made = to_minari(both, "elicit-gym/sample-v0")
     assert made.total_steps == sum(len(e) for e in both)
+    with pytest.raises(SettingError, match="which is there already"):
+        to_minari(both, "elicit-gym/sample-v0")
     loaded = minari.load_dataset("elicit-gym/sample-v0")
     assert list(from_minari(loaded)) == list(both)
     first = next(iter(loaded.iterate_episodes()))

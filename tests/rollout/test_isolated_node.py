@@ -136,7 +136,17 @@ def test_a_trained_folder_travels(cluster: Cluster) -> None:
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer).save_pretrained(cluster.hidden / "mine")
     tokenizer.save_pretrained(cluster.hidden / "mine")
-    wanted = ["hf:mine", "--scenarios", "own.jsonl", "--max-turns", "2", "--max-new-tokens", "8", "--concurrency", "4"]
+    wanted = [
+        "hf:mine",
+        "--scenarios",
+        "own.jsonl",
+        "--max-turns",
+        "2",
+        "--policy-max-tokens",
+        "8",
+        "--concurrency",
+        "4",
+    ]
     done = cluster.compare(*wanted, "--out", "far-model", ray=True)
     assert done.returncode == 0, done.stderr
     here = cluster.compare(*wanted, "--out", "near-model", ray=False)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from elicit_gym.scenarios.depth import depth_problems, shared_examples
+from elicit_gym.scenarios.depth import depth_problems, set_problems
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.text import content_stems
 from elicit_gym.types import Scenario
@@ -26,7 +26,7 @@ def test_counts_and_splits(scenarios: tuple[Scenario, ...]) -> None:
 
 def test_every_rule_of_depth_holds(scenarios: tuple[Scenario, ...]) -> None:
     problems = [f"{s.id}: {problem}" for s in scenarios for problem in depth_problems(s)]
-    problems += [f"{s.id}: {problem}" for s, problem in shared_examples(scenarios)]
+    problems += set_problems(scenarios)
     assert problems == []
 
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from elicit_gym.errors import ScenarioError, SettingError
 from elicit_gym.scenarios.load import BUNDLED, load_scenarios, scenarios_sha256, validate_scenarios
 from elicit_gym.scenarios.schema import problems_of_row
-from elicit_gym.scenarios.stats import scenario_stats
 
-ROWS = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()[:3]]
+ROWS = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()[:4]]
 
 
 GOALLESS = [{**item, "facts": ["obstacle"], "after": None} for item in ROWS[1]["items"]]
@@ -43,6 +42,12 @@ def broken(**changes: Any) -> dict[str, Any]:
             "'facts' must have 'goal', got none",
         ),
         (broken(facts=[*ROWS[1]["facts"], 7]), "must be an object, got 7"),
+        (broken(facts=[*ROWS[1]["facts"], {"id": ["goal"]}]), "'id' must be a short word in lower case, got ['goal']"),
+        (
+            broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": ["goal"]}]),
+            "'after' must be another fact",
+        ),
+        (broken(items=[*ROWS[1]["items"][:4], {**ROWS[1]["items"][4], "after": {}}]), "'after' must be another fact"),
         (broken(facts=[*ROWS[1]["facts"], {**ROWS[1]["facts"][0], "id": "Not A Slug"}]), "'id' must be a short word"),
         (broken(facts=[*ROWS[1]["facts"], ROWS[1]["facts"][0]]), "'id' must be unique in the scenario"),
         (
@@ -118,7 +123,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     first = load_scenarios(path)
     assert load_scenarios(path) is first
     write(path, ROWS)
-    assert len(load_scenarios(path)) == 3
+    assert len(load_scenarios(path)) == len(ROWS)
     assert scenarios_sha256(first) != scenarios_sha256(load_scenarios(path))
 
 
@@ -139,7 +144,10 @@ def test_any_field_may_be_wrong(field: str, value: Any) -> None:
     assert all(field in problem for problem in problems)
 
 
-def test_stats() -> None:
-    stats = scenario_stats(load_scenarios())
-    assert stats["scenarios"] == 120
-    assert stats["items_by_kind"] == {"ask": 479, "advice": 121}
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_scenario_files_are_read_in_every_unicode_encoding(encoding: str, tmp_path: Path) -> None:
+    text = "".join(BUNDLED.read_text(encoding="utf-8").splitlines(keepends=True)[:4])
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes(text.encode(encoding))
+    assert load_scenarios(path) == load_scenarios()[:4]
+    assert validate_scenarios(path) == ()

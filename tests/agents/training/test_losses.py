@@ -1,5 +1,6 @@
 """AWR's losses by hand."""
 
+import pytest
 import torch
 
 from elicit_gym.agents.training.losses import advantage_weights, policy_loss, value_loss
@@ -13,6 +14,9 @@ def test_weights_and_losses() -> None:
     assert float(advantage_weights(returns, values, max_weight=None)[2]) > 1e10
     log_probs, counts = torch.tensor([-4.0, -9.0]), torch.tensor([2.0, 3.0])
     ones = torch.ones(2)
-    assert float(policy_loss(log_probs, counts, ones)) == 2.5
-    assert float(policy_loss(log_probs, counts, ones, per_token=False)) == 6.5
+    assert float(policy_loss(log_probs, counts, ones)) == pytest.approx(13 / 5)
+    assert float(policy_loss(log_probs, counts, ones, reduction="sequence")) == 2.5
+    assert float(policy_loss(log_probs, counts, ones, reduction="sum")) == 6.5
+    weighted = policy_loss(log_probs, counts, torch.tensor([2.0, 0.0]), total=10)
+    assert float(weighted) == pytest.approx(0.8)
     assert float(value_loss(torch.tensor([1.0, 3.0]), torch.tensor([0.0, 0.0]))) == 5.0

@@ -20,13 +20,15 @@ def test_the_value_is_read_where_the_marker_is() -> None:
     tokenizer = tiny_tokenizer()
     encoded = encode_windows(WINDOWS[:3], tokenizer, max_length=None)
     batch = collate(encoded, tokenizer.pad_token_id)
-    ends = value_positions(batch.action_mask, "history_action")
-    starts = value_positions(batch.action_mask, "history")
-    for row, (example, _) in enumerate(encoded):
-        assert int(ends[row]) == example.end
+    rows, ends = value_positions(batch.actions, 3, "history_action")
+    same, starts = value_positions(batch.actions, 3, "history")
+    assert rows.tolist() == same.tolist() == [0, 1, 2]
+    for row, example in enumerate(encoded):
+        ((first, behind),) = example.spans
+        assert int(ends[row]) == behind - 1
         assert int(batch.input_ids[row, ends[row]]) == tokenizer.eos_token_id  # the marker: the end of the action
-        assert int(starts[row]) == example.action_start - 1
-        action_length = int(batch.action_mask[row].sum())
+        assert int(starts[row]) == first - 1
+        action_length = int((batch.actions[row] > 0).sum())
         assert int(ends[row]) != action_length - 1  # where the published code looks, in the prompt
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from elicit_gym.errors import SettingError, StorageError
 from elicit_gym.offline.human_eval.forms import write_batch
 from elicit_gym.offline.human_eval.tasks import allocate, make_tasks, read_key, read_samples
-from tests.browser import CHROMIUM, dumped_dom
+from tests.browser import CHROMIUM, dumped_dom, with_script
 
 SOURCES = ("real", "prompted", "sft", "awr")
 HOSTILE = "</script><img src=x onerror=\"document.body.dataset.owned='yes'\"> ${setting} \U0001f600 \ud83d"
@@ -117,7 +117,7 @@ def test_the_form_works_in_a_browser(tmp_path: Path) -> None:
     tasks = make_tasks(samples(8, HOSTILE), 3)
     write_batch(tasks, tmp_path, seed=0)
     # A rater made of script: names itself, skips a rating, is stopped, rates everything, and downloads.
-    rater = """<script>
+    rater = """
     URL.createObjectURL = blob => { blob.text().then(t => { document.body.dataset.answers = btoa(t); }); return "#"; };
     const go = setInterval(() => {
       if (document.body.dataset.ready !== "true") return;
@@ -130,10 +130,8 @@ def test_the_form_works_in_a_browser(tmp_path: Path) -> None:
         document.getElementById("next").click();
       }
       document.getElementById("save").click();
-    }, 20);</script></body>"""
-    page = tmp_path / "rated.html"
-    page.write_text((tmp_path / "form.html").read_text(encoding="utf-8").replace("</body>", rater), encoding="utf-8")
-    dom = dumped_dom(page, tmp_path)
+    }, 20);"""
+    dom = dumped_dom(with_script(tmp_path / "form.html", rater, tmp_path / "rated.html"), tmp_path)
     assert 'data-missing="20"' in dom
     assert "data-owned" not in dom
     import base64

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits, decode_text, write_text, writing
+from elicit_gym.file_limits import FileLimits, decode_text
+from elicit_gym.files import write_text, writing
 from elicit_gym.offline.importing import import_transcript, import_transcripts, transcript_files, write_transcripts
 from elicit_gym.offline.importing.names import NameKind, classify, name_key
 from elicit_gym.offline.load_corpus import read_dialogues

@@ -12,7 +12,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from elicit_gym.errors import SettingError
-from elicit_gym.files import FileLimits
+from elicit_gym.file_limits import FileLimits
 from tests.offline.importing.reading import kept, left_out, read, roles, said, small_pdf, times
 
 

@@ -1,18 +1,21 @@
-"""What a run spent, by policy, seat and model; and what a run would spend."""
+"""What a run would spend, by policy, seat and model."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from elicit_gym.envs.conversation import Conversation
-from elicit_gym.episode import EpisodeRecord
+from elicit_gym.errors import SettingError
 from elicit_gym.judges.llm import LLMJudge, hidden_context
-from elicit_gym.parts import model_name
+from elicit_gym.llm.budget import Budget
+from elicit_gym.llm.litellm_transport import price_usd
+from elicit_gym.llm.prices import SEATS, Prices
+from elicit_gym.llm.types import PricedModel
+from elicit_gym.parts import ModelPart, model_name
 from elicit_gym.policy import Policy
+from elicit_gym.rollout.usage import UsageRow
 from elicit_gym.types import JudgeRequest, Message, Scenario, UserReply, UserTurn, Verdict
 from elicit_gym.user_simulators.llm import LLMUserSimulator
 
-__all__ = ["UsageRow", "estimate_usage", "usage_table"]
+__all__ = ["check_prices", "estimate_usage"]
 
 CHARACTERS_A_TOKEN = 4.0
 ASSUMED_ACTION = "x" * 600
@@ -22,46 +25,6 @@ PLAYED_TURNS = 10
 
 Row = tuple[str, str, int, int, int]
 """Seat, model, calls, input tokens, output tokens."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class UsageRow:
-    """What one seat spent on one model for one policy.
-
-    Attributes:
-        cost_usd: None when a price is unknown; never 0 for that.
-    """
-
-    policy: str
-    seat: str
-    model: str
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-
-    def to_row(self) -> dict[str, Any]:
-        """Convert to JSON types."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
-def usage_table(records: Sequence[EpisodeRecord]) -> list[UsageRow]:
-    """Add up what episodes spent, failed ones included; an answer from the cache counts as what it once cost."""
-    sums: dict[tuple[str, str, str], list[Any]] = {}
-    for record in records:
-        for turn in record.episode.turns:
-            for usage in turn.usage:
-                entry = sums.setdefault((record.policy, usage.seat, usage.model), [0, 0, 0, 0.0])
-                entry[0] += usage.calls
-                entry[1] += usage.input_tokens
-                entry[2] += usage.output_tokens
-                entry[3] = None if entry[3] is None or usage.cost_usd is None else entry[3] + usage.cost_usd
-    return [
-        UsageRow(
-            policy=policy, seat=seat, model=model, calls=calls, input_tokens=given, output_tokens=made, cost_usd=cost
-        )
-        for (policy, seat, model), (calls, given, made, cost) in sorted(sums.items())
-    ]
 
 
 def _tokens(messages: Sequence[Message]) -> int:
@@ -76,9 +39,12 @@ def estimate_usage(
     user_simulator: object,
     judge: object,
     policies: Sequence[Policy],
-    price: Callable[[str, int, int], float | None],
+    prices: Prices | None = None,
 ) -> list[UsageRow]:
-    """Estimate what a run would spend at most: full-length episodes in which nothing is ever satisfied.
+    """Estimate what a run would spend on full-length episodes in which nothing is ever satisfied.
+
+    No episode is longer and no judge is asked more often, but messages may be longer than is assumed here, and what is
+    refused is asked for again: it is an estimate and no bound.
 
     Prompts are built as the run would build them, with four characters a token, messages of 600 characters by the
     agent and of 90 by the user, and 120 tokens of reasons by the judge. Of a part of one's own that holds a model
@@ -92,7 +58,7 @@ def estimate_usage(
         user_simulator: the one of the environment; only calls of a model are counted.
         judge: likewise.
         policies: likewise.
-        price: from model, input and output tokens to dollars, None for an unknown price.
+        prices: those that the user gives; a model's own list is asked for all others.
 
     Returns:
         One row per policy, seat and model.
@@ -106,6 +72,7 @@ def estimate_usage(
                 entry[i] += value / len(sample)
     num = len(scenarios) * repeats
     rows = []
+    seats: dict[str, object] = {"user_simulator": user_simulator, "judge": judge}
     for policy in policies:
         for (seat, model), (mean_calls, mean_given, mean_made) in per_episode.items():
             name = model_name(policy) if seat == "policy" else model
@@ -120,10 +87,58 @@ def estimate_usage(
                     calls=round(num * mean_calls),
                     input_tokens=tokens[0],
                     output_tokens=tokens[1],
-                    cost_usd=price(name, *tokens),
+                    cost_usd=_price(seat, seats.get(seat, policy), prices, tokens),
                 )
             )
     return rows
+
+
+def _price(seat: str, part: object, prices: Prices | None, tokens: tuple[int, int]) -> float | None:
+    """Return what tokens cost that a part's model takes and writes, None where the price is unknown."""
+    own = prices.find(seat, model_name(part) or "") if prices is not None else None
+    if own is not None:
+        return own.of(*tokens)
+    model = part.model if isinstance(part, ModelPart) else None
+    return model.price_usd(*tokens) if isinstance(model, PricedModel) else price_usd(model_name(part) or "", *tokens)
+
+
+def check_prices(
+    budget: Budget,
+    prices: Prices,
+    policies: Sequence[Policy],
+    *,
+    user_simulator: object = None,
+    judge: object = None,
+) -> None:
+    """Refuse a budget in dollars that nobody can keep, before the first call.
+
+    Args:
+        budget: of the run.
+        prices: those that the user gives.
+        policies: of the run.
+        user_simulator: likewise.
+        judge: likewise.
+
+    Raises:
+        SettingError: a seat holds a model whose price is unknown; names the seat, and what to do.
+    """
+    if budget.usd is None:
+        return
+    seats: list[tuple[str, object]] = [("policy", policy) for policy in policies]
+    seats += [("user_simulator", user_simulator), ("judge", judge)]
+    unknown: dict[str, str] = {}
+    for seat, part in seats:
+        priced = isinstance(part, ModelPart) and isinstance(part.model, PricedModel)
+        if priced and _price(seat, part, prices, (1000, 1000)) is None:
+            unknown.setdefault(next(word for word, name in SEATS.items() if name == seat), model_name(part) or "")
+    if unknown:
+        named = " and ".join(f"the {seat}'s model {model!r}" for seat, model in unknown.items())
+        options = " ".join(f"--price {seat}=IN/OUT" for seat in unknown)
+        raise SettingError(
+            f"Keeping to a budget of ${budget.usd:g}: expected known prices, got none for {named}. Give them in US "
+            f"dollars per million tokens ({options}; 0/0 for a server of your own), or limit the tokens instead "
+            "(--budget-tokens)."
+        )
 
 
 def _spent(
