@@ -153,6 +153,7 @@ COMMANDS: dict[str, tuple[list[str], int | None]] = {
     "train awr, no data": (["train", "awr", "none", "--data", f"none{STEERS}", "--out", "trained", "--max-steps", "1"], 2),
     "train grpo, no model": (["train", "grpo", f"none{STEERS}", "--out", "trained", "--max-steps", "1"], 2),
     "train merge, no policy": (["train", "merge", f"none{STEERS}", "--out", "merged"], 2),
+    "data ope": (["data", "ope", f"none{STEERS}", "--data", "sample/all-v1", "--reward", "reply_length"], 2),
     "train sft, no model": (["train", "sft", f"none{STEERS}", "--out", "trained", "--max-steps", "1"], 2),
 }  # fmt: skip
 

@@ -42,7 +42,8 @@ def parse_verdicts(
     Args:
         text: the reply.
         count: the number of criteria that it answers.
-        judged: the message that was judged; a verdict that stands in it word for word counts for nothing.
+        judged: what the judge was shown, the judged message above all; a verdict that stands in it word for word
+            counts for nothing.
         mark: a mark that the judged message cannot contain; a verdict line that bears it is the judge's own.
         truncated: whether the reply was cut off by a length limit.
 
