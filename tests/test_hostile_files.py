@@ -48,6 +48,7 @@ from elicit_gym.offline.human_eval.forms import write_batch
 from elicit_gym.offline.human_eval.tasks import make_tasks, read_key, read_samples
 from elicit_gym.offline.importing import import_transcript, write_transcripts
 from elicit_gym.offline.load_corpus import SAMPLE, load_corpus, validate_dialogues
+from elicit_gym.offline.minari_metadata import built_replay_spec
 from elicit_gym.rollout.storage import RunStore, load_run
 from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_done, read_setting
 from elicit_gym.scenarios.generate_deep import _Store
@@ -251,6 +252,11 @@ def replies(folder: Path) -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 4},
     }
     (folder / "served.json").write_text(json.dumps(served), encoding="utf-8")
+
+
+def facts_of_a_build(folder: Path) -> None:
+    facts = {"corpus": "sample", "domain": None, "reward": "factual_novelty(m)", "gamma": 0.9, "published": False}
+    (folder / "built.arrow.json").write_text(json.dumps(facts), encoding="utf-8")
 
 
 def settings_file(folder: Path) -> None:
@@ -477,6 +483,7 @@ READERS: dict[str, Reader] = {
         30,
     ),
     "value head": Reader(adapted_policy, ("policy/value_head.safetensors",), read_value_head),
+    "facts of a build": Reader(facts_of_a_build, ("built.arrow.json",), lambda f: built_replay_spec(f / "built.arrow")),
     "settings file": Reader(settings_file, ("run.yaml",), read_settings),
     "policy config": Reader(policy_config, ("elicit_gym.json",), read_policy_config),
 }
@@ -537,6 +544,7 @@ COVERED: dict[str, str] = {
     "agents.baselines.bank:bank": OWN,
     "cli.config_file:_read": "settings file",
     "judges.statements:_value_of": "replies",
+    "offline.minari_metadata:built_replay_spec": "facts of a build",
     "offline.ope.load:load_dialogues": "run",
     "offline.open_corpora:_from_hub": OF_THE_HUB,
     "offline.open_corpora:_rows": "tests/offline/test_open_corpora.py",
