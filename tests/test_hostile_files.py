@@ -483,7 +483,9 @@ READERS: dict[str, Reader] = {
         30,
     ),
     "value head": Reader(adapted_policy, ("policy/value_head.safetensors",), read_value_head),
-    "facts of a build": Reader(facts_of_a_build, ("built.arrow.json",), lambda f: built_replay_spec(f / "built.arrow")),
+    "Minari facts of a build": Reader(
+        facts_of_a_build, ("built.arrow.json",), lambda f: built_replay_spec(f / "built.arrow")
+    ),
     "settings file": Reader(settings_file, ("run.yaml",), read_settings),
     "policy config": Reader(policy_config, ("elicit_gym.json",), read_policy_config),
 }
@@ -544,7 +546,7 @@ COVERED: dict[str, str] = {
     "agents.baselines.bank:bank": OWN,
     "cli.config_file:_read": "settings file",
     "judges.statements:_value_of": "replies",
-    "offline.minari_metadata:built_replay_spec": "facts of a build",
+    "offline.minari_metadata:built_replay_spec": "Minari facts of a build",
     "offline.ope.load:load_dialogues": "run",
     "offline.open_corpora:_from_hub": OF_THE_HUB,
     "offline.open_corpora:_rows": "tests/offline/test_open_corpora.py",
