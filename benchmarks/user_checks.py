@@ -2,9 +2,11 @@
 
 `python -m benchmarks.user_checks` reads two labelled sets of `tests/data` and writes the result file. In
 `user_replies.jsonl`, half of the scenarios were there to tune the checks on, and the other half was held out.
-`user_replies_fresh.jsonl`, on four other scenarios, was written after the checks and before they saw it (afterwards,
-copies came to be compared by the stems of their words). All replies and labels are of one hand, which also wrote the
-checks, in the manner of real models; they are frozen by `SHA256SUMS`.
+`user_replies_fresh.jsonl`, on four other scenarios, was written after the checks and before they saw it: at first
+sight, 121 of its 124 misbehaving replies were caught, and 1 of its 64 harmless ones was a false alarm. Afterwards,
+copies came to be compared by the stems of their words, and the wordings became narrower.
+All replies and labels are of one hand, which also wrote the checks, in the manner of real models; they are frozen by
+`SHA256SUMS`.
 
 A third check of false alarms: what the scripted user says in play, which is sound by construction (in the manners
 ``open`` and ``wandering``, to three policies, in 40 scenarios).

@@ -1,20 +1,19 @@
-"""Forty dialogues with the scripted user, to be read in full by somebody who did not write it, and the faults counted.
+"""Forty dialogues with the scripted user on test scenarios, to be read in full, and the faults counted.
 
-`python -m benchmarks.user_faults write FOLDER` plays ten episodes each of `adaptive`, `ask-one` and `ask-many`, and ten
-of messages from the labelled sets, put in random order as a person might ask them; each dialogue is a text file.
-`python -m benchmarks.user_faults count FILE` turns the reader's list (JSON lines: dialogue, turn, kind, why) into the
-result file. Kinds: ``refuses`` what a fact answers, ``answers_other`` than was asked, ``no_subject`` (will not say what
-the opening is about), ``ungrammatical``, ``unfitting`` (a reply that does not go with the message), ``repeats``.
+`python -m benchmarks.user_faults write FOLDER` plays eight episodes of `adaptive`, sixteen of `ask-one`, and sixteen of
+`free_messages.json`: what a person would ask who has read the opening and what the scenario is about, and neither facts
+nor examples. Each dialogue is a text file. `python -m benchmarks.user_faults count FILE` turns the reader's list (JSON
+lines: dialogue, turn, kind, why) into the result file. Kinds: ``refuses`` what a fact answers, ``answers_other`` than
+was asked, ``no_subject`` (will not say what the opening is about), ``ungrammatical``, ``unfitting`` (a reply that does
+not go with the message), ``repeats``. The user was not tuned on what these dialogues showed.
 """
 
 import json
 import sys
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 from benchmarks.common import write_result
-from benchmarks.labelled_messages import load_messages
 from elicit_gym import collect_episodes
 from elicit_gym.agents import load_policy
 from elicit_gym.episode import EpisodeRecord
@@ -22,37 +21,39 @@ from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.types import ChatHistory
 
 KINDS = ("refuses", "answers_other", "no_subject", "ungrammatical", "unfitting", "repeats")
-EACH = 10
+EACH = {"adaptive": 8, "ask-one": 16}
+FREE_MESSAGES = Path(__file__).parent / "free_messages.json"
 
 
-class Labelled:
-    """Says messages of the labelled sets that belong to its scenario, in random order."""
+class Free:
+    """Says messages that were written for its scenario, in order."""
 
-    name = "labelled"
+    name = "free"
 
     def __init__(self, messages: list[str]) -> None:
         self._messages = messages
 
     def reset(self, seed: int) -> None:
         """Start a new episode."""
-        self._order = Random(seed).sample(self._messages, min(10, len(self._messages)))
 
     def act(self, history: ChatHistory) -> str:
         """Return the next message."""
-        return self._order[(len(history) // 2) % len(self._order)]
+        return self._messages[len(history) // 2]
 
 
 def dialogues() -> list[EpisodeRecord]:
     """Play them; the same ones each time."""
-    ids = [scenario.id for scenario in load_scenarios()]
+    ids = [scenario.id for scenario in load_scenarios() if scenario.split == "test"]
     records: list[EpisodeRecord] = []
-    for i, name in enumerate(("adaptive", "ask-one", "ask-many")):
-        records += collect_episodes(load_policy(name), scenario_ids=ids[i * 3 :: 12][:EACH], seed=5)
-    by_scenario: dict[str, list[str]] = {}
-    for message in load_messages("blind_labels"):
-        by_scenario.setdefault(message.scenario_id, []).append(message.message)
-    for scenario_id in sorted(by_scenario)[::5][:EACH]:
-        records += collect_episodes(Labelled(by_scenario[scenario_id]), scenario_ids=[scenario_id], seed=5)
+    for i, (name, count) in enumerate(EACH.items()):
+        records += collect_episodes(load_policy(name), scenario_ids=ids[2 + i :: 3][:count], seed=5)
+    written: dict[str, list[str]] = json.loads(FREE_MESSAGES.read_text(encoding="utf-8"))
+    for scenario_id, messages in written.items():
+        # One turn more than messages: the user answers the last one too.
+        kwargs = {"max_turns": len(messages) + 1}
+        records += collect_episodes(
+            Free([*messages, "Thank you."]), scenario_ids=[scenario_id], env_kwargs=kwargs, seed=5
+        )
     return records
 
 
@@ -91,7 +92,7 @@ def main() -> None:
             "share": round(len(found) / replies, 4),
             "by_kind": {kind: kinds[kind] for kind in KINDS},
             "by_policy": dict(Counter(row["dialogue"].split("-", 1)[1].rsplit("-", 2)[0] for row in found)),
-            "read_by": "an agent that had seen neither the simulator nor its tests",
+            "read_by": "a helper who tuned the user on train scenarios, not blind to the design",
             "faults": found,
         },
     )

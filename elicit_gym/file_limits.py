@@ -144,7 +144,7 @@ def _what_is_at(path: Path) -> str:
 def _too_large(where: str, size: int, limit: int) -> SettingError:
     return SettingError(
         f"Reading {where}: expected at most {limit / MEGABYTE:.4g} MB, got {size / MEGABYTE:.4g} MB. "
-        "Raise the limit (--max-mb) if you trust the file."
+        f"Raise the limit (--max-mb, or ${LIMIT_VARIABLE} where there is no such option) if you trust the file."
     )
 
 
@@ -161,7 +161,8 @@ def check_archive(archive: ZipFile, where: str, limits: FileLimits = DEFAULT_LIM
     if total > limit:
         raise SettingError(
             f"Reading {where}: expected at most {limit / MEGABYTE:.4g} MB in {packed / MEGABYTE:.2g} MB packed, got "
-            f"{total / MEGABYTE:.4g} MB. If you trust it, unpack it yourself or raise the limit (--max-mb)."
+            f"{total / MEGABYTE:.4g} MB. If you trust it, unpack it yourself, or raise the limit (--max-mb, or "
+            f"${LIMIT_VARIABLE} where there is no such option)."
         )
 
 

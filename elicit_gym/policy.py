@@ -127,6 +127,9 @@ class StochasticPolicy(Policy, Protocol):
 
         All that the action depends on counts: the sampling temperature, and that the utterance ends where it does.
         An action that is never said has ``-inf``. Shape (n,).
+
+        Raises:
+            SettingError: the policy does not sample as it is set.
         """
         ...
 

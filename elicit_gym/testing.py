@@ -4,7 +4,9 @@ Each check raises `AssertionError` with what was expected and what was found; pu
 contracts (`elicit_gym.parts`, `elicit_gym.policy`, `elicit_gym.judges.base`) are checked where a part has them.
 """
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from elicit_gym.envs.conversation import Conversation
@@ -20,6 +22,7 @@ from elicit_gym.policy import (
     ScenarioPolicy,
     ScoringPolicy,
     SpendingPolicy,
+    StochasticPolicy,
 )
 from elicit_gym.scenarios.load import load_scenarios
 from elicit_gym.strict_json import json_text
@@ -108,6 +111,11 @@ def _check_abilities(policy: Policy, histories: Sequence[ChatHistory]) -> None:
         assert len(scores) == len(histories), f"expected {len(histories)} log probabilities, got {len(scores)}"
         for score in scores:
             assert score.total <= 0 and score.num_tokens > 0, f"expected a log probability over tokens, got {score!r}"
+    if isinstance(policy, StochasticPolicy):
+        with suppress(SettingError):  # a policy that does not sample as it is set says so
+            for history in histories:
+                (log_prob,) = policy.action_log_probs([history], [policy.act(history)])
+                assert -math.inf < log_prob <= 1e-6, f"expected its own action to be possible to it, got {log_prob!r}"
     if isinstance(policy, CountingPolicy):
         counts = policy.count_prompt_tokens(histories)
         assert len(counts) == len(histories) and all(count > 0 for count in counts), (

@@ -4,20 +4,23 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
+from elicit_gym.json_files import read_json
+from elicit_gym.offline.dialogue_rewards import DIALOGUE_REWARDS
 from elicit_gym.offline.episodes import OfflineEpisode
 from elicit_gym.offline.load_dataset import list_datasets
+from elicit_gym.registration import DEFAULT_ENV
 
-__all__ = ["create_minari_dataset", "replay_spec"]
+__all__ = ["built_replay_spec", "create_minari_dataset", "replay_spec"]
 
 VERSION = version("elicit-gym")
 CODE = f"https://pypi.org/project/elicit-gym/{VERSION}/"
-PLAYED = "elicit_gym/InfoQuest-v0"
 REPLAY = "elicit_gym/YieldReplay-v0"
 CHECKLIST = (0.0, 5.0)
 """The lowest and the highest return in InfoQuest: no item of the checklist is satisfied, or all five are."""
@@ -33,7 +36,7 @@ class _Specification(gym.Env[Any, Any]):
 
 def _environment_of(episodes: Sequence[OfflineEpisode], name: str) -> EnvSpec | None:
     if all(episode.domain == "infoquest" for episode in episodes):
-        return gym.spec(PLAYED)
+        return gym.spec(DEFAULT_ENV)
     if name in list_datasets():
         return replay_spec(name)
     return None
@@ -47,6 +50,27 @@ def replay_spec(dataset: str, **settings: Any) -> EnvSpec:
         settings: further arguments of `elicit_gym.offline.replay_env.YieldReplayEnv`.
     """
     return replace(gym.spec(REPLAY), kwargs={"dataset": dataset, "split": None, **settings})
+
+
+def built_replay_spec(path: Path) -> EnvSpec | None:
+    """Return the spec of the environment that replays the corpus of a built file, or None for a corpus of one's own.
+
+    Args:
+        path: the Arrow file, beside which `elicit_gym.offline.annotate.build_dataset` wrote how it was built. What
+            stands there is text: nothing that it names is imported.
+    """
+    beside = path.with_name(path.name + ".json")
+    facts = read_json(beside, "the facts of a build") if beside.is_file() else None
+    if not isinstance(facts, dict):
+        return None
+    dataset = f"{facts.get('corpus')}/{facts.get('domain') or 'all'}-v1"
+    reward, _, model = str(facts.get("reward")).removesuffix(")").partition("(")
+    if dataset not in list_datasets() or reward not in DIALOGUE_REWARDS.names():
+        return None
+    settings = {key: facts[key] for key in ("gamma", "published") if isinstance(facts.get(key), bool | int | float)}
+    if model:
+        settings["ner_model"] = model
+    return replay_spec(dataset, reward=reward, dataset_kwargs=settings)
 
 
 def _reference_scores(spec: EnvSpec | None, episodes: Sequence[OfflineEpisode]) -> tuple[float, float]:

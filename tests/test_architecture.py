@@ -60,6 +60,7 @@ CROSS_CUTTING = {
     "judges/test_gaming.py": "policies that write for the judge",
     "test_differences.py": "the record of deliberate differences in docs/differences.md",
     "test_hostile_files.py": "every reader, on mutated files",
+    "test_hostile_lengths.py": "every function on a text, on hostile lengths",
     "test_language.py": "the words of docstrings, help and messages",
     "test_llm_runs.py": "whole runs with models in every seat, over HTTP",
     "test_package.py": "what is installed",

@@ -15,7 +15,9 @@ from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
+import click
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +26,7 @@ from elicit_gym.agents import load_policy
 from elicit_gym.agents.policy_folder import base_model_of, read_config
 from elicit_gym.agents.system_prompt import load_system_prompt
 from elicit_gym.agents.training.checkpoint import load_training_state
+from elicit_gym.cli.config_file import _read as _read_config
 from elicit_gym.errors import ElicitGymError, SettingError, boundary
 from elicit_gym.evaluation.saved import load_any_run
 from elicit_gym.judges.parse_verdict import parse_verdicts
@@ -45,6 +48,7 @@ from elicit_gym.offline.human_eval.forms import write_batch
 from elicit_gym.offline.human_eval.tasks import make_tasks, read_key, read_samples
 from elicit_gym.offline.importing import import_transcript, write_transcripts
 from elicit_gym.offline.load_corpus import SAMPLE, load_corpus, validate_dialogues
+from elicit_gym.offline.minari_metadata import built_replay_spec
 from elicit_gym.rollout.storage import RunStore, load_run
 from elicit_gym.scenarios.generate import SETTING_FIELDS, _read_done, read_setting
 from elicit_gym.scenarios.generate_deep import _Store
@@ -250,6 +254,15 @@ def replies(folder: Path) -> None:
     (folder / "served.json").write_text(json.dumps(served), encoding="utf-8")
 
 
+def facts_of_a_build(folder: Path) -> None:
+    facts = {"corpus": "sample", "domain": None, "reward": "factual_novelty(m)", "gamma": 0.9, "published": False}
+    (folder / "built.arrow.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def settings_file(folder: Path) -> None:
+    (folder / "run.yaml").write_text("seed: 3\npolicies: [naive, ask-one]\nsplit: test\n", encoding="utf-8")
+
+
 # --- What reads them
 
 
@@ -392,6 +405,12 @@ def read_replies(folder: Path) -> None:
         assert isinstance(transport._unpack(served).content, str | None)
 
 
+def read_settings(folder: Path) -> None:
+    names = {"seed": False, "policies": True, "split": False}
+    params = [click.Option([f"--{name}"], multiple=several) for name, several in names.items()]
+    _read_config(typer.Context(click.Command("x", params=list(params))), folder / "run.yaml")
+
+
 @dataclass(frozen=True)
 class Reader:
     """A reader of strangers' files.
@@ -464,6 +483,10 @@ READERS: dict[str, Reader] = {
         30,
     ),
     "value head": Reader(adapted_policy, ("policy/value_head.safetensors",), read_value_head),
+    "Minari facts of a build": Reader(
+        facts_of_a_build, ("built.arrow.json",), lambda f: built_replay_spec(f / "built.arrow")
+    ),
+    "settings file": Reader(settings_file, ("run.yaml",), read_settings),
     "policy config": Reader(policy_config, ("elicit_gym.json",), read_policy_config),
 }
 
@@ -520,6 +543,13 @@ FRAME = "what the readers are made of"
 CLUSTER = "what the user's own process sends to the user's own cluster"
 OF_THE_HUB = "files of a pinned revision, read by a reader of this table"
 COVERED: dict[str, str] = {
+    "agents.baselines.bank:bank": OWN,
+    "cli.config_file:_read": "settings file",
+    "judges.statements:_value_of": "replies",
+    "offline.minari_metadata:built_replay_spec": "Minari facts of a build",
+    "offline.ope.load:load_dialogues": "run",
+    "offline.open_corpora:_from_hub": OF_THE_HUB,
+    "offline.open_corpora:_rows": "tests/offline/test_open_corpora.py",
     "adapters.local_server:text_problem": "tests/adapters/test_local_server.py",
     "agents.local_model:_check_adapter_config": "adapter",
     "agents.local_model:_with_adapter": "adapter",
@@ -542,7 +572,6 @@ COVERED: dict[str, str] = {
     "json_files:read_records": FRAME,
     "json_files:read_text": FRAME,
     "json_files:resume_records": FRAME,
-    "judges.statements:_json_at_end": "replies",
     "key_value:KeyValueStore.__init__": "response cache",
     "key_value:KeyValueStore._value": "response cache",
     "llm.cache:ResponseCache.__init__": "response cache",

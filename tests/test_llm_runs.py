@@ -362,7 +362,7 @@ def _talk(messages: list[dict[str, str]]) -> str:
 def test_what_is_said_is_checked_and_what_is_judged_can_be_audited(tmp_path: Path) -> None:
     with FaultServer(_talk, cuts=True) as server:
         options = ["compare", "litellm:openai/tiny", *seat_options(server), "--repeats", "1", "--split", "test",
-                   "--max-turns", "2", "--concurrency", "8", "--max-new-tokens", "30"]  # fmt: skip
+                   "--max-turns", "2", "--concurrency", "8", "--policy-max-tokens", "30", "--user-max-tokens", "30"]  # fmt: skip
         done = cli(*options, "--out", "run", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         limits = {

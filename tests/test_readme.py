@@ -101,6 +101,7 @@ def test_numbers_are_read_from_the_results() -> None:
     for expected in (
         f"{throughput['steps_per_second']:,}",
         f"agrees with blind labels at a kappa of {derived['kappa']:.2f} on the bundled",
+        f"({blind['pairs']:,} pairs of message and item), Cohen's kappa is {blind['kappa']:.2f}",
         f"against blind labels ({blind['pairs']:,} pairs), Cohen's kappa | {blind['kappa']:.2f} |",
         f"{by_length['turns_5_to_55']:.0f} / {by_length['turns_900_to_1000']:.0f}",
         " / ".join(f"{value:.0f} MiB" for value in throughput["memory"].values()),

@@ -154,6 +154,7 @@ def test_json_is_read_and_written_in_one_place() -> None:
         "elicit_gym.strict_json": {"dumps", "loads"},
         "elicit_gym.adapters.local_server": {"dumps", "loads"},  # what clients send: tests/adapters
         "elicit_gym.adapters.openenv_server": {"dumps"},
+        "elicit_gym.agents.baselines.bank": {"loads"},
         "elicit_gym.understanding.general": {"loads"},  # files of the package's own
         "elicit_gym.understanding.scorer": {"loads"},
         "elicit_gym.offline.importing.json_source": {"loads"},  # a name twice is refused; numbers are read as text

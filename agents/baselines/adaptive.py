@@ -13,8 +13,8 @@ __all__ = ["Adaptive"]
 
 LAST_QUESTION = "Is there anything else that I should know?"
 ADVICE_AT_A_TIME = 1
-CALLED_FOR = 0.6
-"""How well its cues must be met for a piece of advice."""
+CALLED_FOR = 0.92
+"""How well its cues must be met for a piece of advice: two of them have been said, nearly word for word."""
 MESSAGES_REMEMBERED = 40
 QUESTIONS_AT_A_TIME = 2
 """The user answers the first and a judge hears both; who asks for more is asked back."""

@@ -166,7 +166,7 @@ class GRPOSettings(TrainingSettings):
     kl_beta: float = _setting(
         0.0, "Weight the divergence from the starting policy by this; 0 needs no second model in memory.", least=0
     )
-    save_every: int = _setting(200, "Write a checkpoint whenever this many steps have passed.", least=1)
+    save_every: int = _setting(200, "Write a checkpoint whenever this many updates have been made.", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from elicit_gym.errors import SettingError
+from elicit_gym.file_limits import current_limits, decode_text, read_bytes
 
 __all__ = ["ConfigOption", "given_options"]
 
@@ -23,9 +24,10 @@ def _read(ctx: typer.Context, path: Path | None) -> Path | None:
     import yaml
 
     doing = f"Reading the options in {path}"
+    text, _ = decode_text(read_bytes(path, current_limits()), str(path))
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        loaded = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
         raise SettingError(f"{doing}: expected a YAML file, got {' '.join(str(error).split())}.") from error
     if not isinstance(loaded, dict):
         raise SettingError(f"{doing}: expected a mapping from options to values, got {type(loaded).__name__}.")

@@ -250,7 +250,7 @@ def export_command(
     from elicit_gym.offline.dataset import OfflineDataset
     from elicit_gym.offline.load_dataset import list_datasets, load_dataset
     from elicit_gym.offline.load_windows import window_rules
-    from elicit_gym.offline.minari_metadata import replay_spec
+    from elicit_gym.offline.minari_metadata import built_replay_spec, replay_spec
 
     inputs = [source for source in (path, Path(dataset)) if source is not None and source.exists()]
     if to == "minari":
@@ -274,7 +274,7 @@ def export_command(
     elif to == "huggingface":
         echo(f"{out}: {exports.write_huggingface(loaded, out, inputs=inputs)} episodes.")
     else:
-        env = None
+        env = built_replay_spec(Path(dataset)) if path is None and Path(dataset).is_file() else None
         if dataset in list_datasets():
             settings = {"ner_model": ner_model, "gamma": gamma, "published": published}
             where = {name: str(value) for name, value in (("path", path), ("cache", entity_cache)) if value is not None}

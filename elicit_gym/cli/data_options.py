@@ -35,8 +35,8 @@ DataOption = Annotated[
     str,
     typer.Option(
         "--data",
-        help="Take the windows from here: a dataset id (see 'elicit-gym data list'), a built Arrow file, dialogues in "
-        "YIELD's schema, or released JSON lines.",
+        help="Take the data from here. They are a dataset id (see 'elicit-gym data list'), a built Arrow file, "
+        "dialogues in YIELD's schema, or released JSON lines.",
     ),
 ]
 PathOption = Annotated[

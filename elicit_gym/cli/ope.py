@@ -24,8 +24,8 @@ def ope_command(
         str,
         typer.Option(
             "--data",
-            help="Evaluate it on these dialogues: a dataset id (see 'elicit-gym data list'), a built Arrow file, or "
-            "the folder of a run in InfoQuest.",
+            help="Take the data from here. They are dialogues: a dataset id (see 'elicit-gym data list'), a built "
+            "Arrow file, or the folder of a run in InfoQuest.",
         ),
     ],
     behaviour: Annotated[
@@ -41,7 +41,7 @@ def ope_command(
     reward: d.RewardOption = "factual_novelty",
     entity_cache: d.EntityCacheOption = None,
     gamma: Annotated[
-        float, typer.Option("--gamma", min=0.0, max=1.0, help="Discount the return by this factor per turn.")
+        float, typer.Option("--gamma", min=0.0, max=1.0, help="Discount the return-to-go by this factor per turn.")
     ] = 1.0,
     clip: Annotated[
         float, typer.Option("--clip", min=1.0, help="Cut the weights of the clipped estimate at this value.")

@@ -206,7 +206,9 @@ class _Call:
         self.problem = ""
         self.num_cut_off = 0
         fixed = (hidden_context(request.scenario), *(item.question for item in request.scenario.checklist))
-        self.mark = mark_outside(fixed, (request.user_message, request.assistant_message))
+        foreign = (request.user_message, request.assistant_message)
+        self.mark = mark_outside(fixed, foreign)
+        self._material = "\n".join((*foreign, *fixed))
 
     @property
     def settled(self) -> bool:
@@ -217,7 +219,7 @@ class _Call:
         """Read a reply."""
         cut_off = response.finish_reason == "length"
         self.answers, reason = parse_verdicts(
-            response.text, len(self.items), self.request.assistant_message, mark=self.mark, truncated=cut_off
+            response.text, len(self.items), self._material, mark=self.mark, truncated=cut_off
         )
         self.problem = reason or ""
         self.num_cut_off += cut_off

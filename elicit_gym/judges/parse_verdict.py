@@ -6,6 +6,7 @@ marks, block quotes or fences counts, nor anything that the judged message conta
 contradictions and replies that were cut off stay unscored.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -18,6 +19,8 @@ __all__ = ["parse_verdict", "parse_verdicts"]
 Reading = tuple[bool | None, str | None]
 
 LONGEST_REPLY = 40_000
+_RUN = re.compile(r"[*_`\t ]{61,}|[^\S\n]{61,}")
+"""Spaces and marks without end, which the patterns for statements would look at once for each of them."""
 CUT_OFF = "the reply was cut off by the length limit"
 
 
@@ -39,7 +42,8 @@ def parse_verdicts(
     Args:
         text: the reply.
         count: the number of criteria that it answers.
-        judged: the message that was judged; a verdict that stands in it word for word counts for nothing.
+        judged: what the judge was shown, the judged message above all; a verdict that stands in it word for word
+            counts for nothing.
         mark: a mark that the judged message cannot contain; a verdict line that bears it is the judge's own.
         truncated: whether the reply was cut off by a length limit.
 
@@ -51,6 +55,7 @@ def parse_verdicts(
     if len(text) > LONGEST_REPLY:
         return [None] * count, f"the reply is longer than {LONGEST_REPLY:,} characters"
     reply, _ = clean_content(text, None, "stop")
+    reply = _RUN.sub(lambda run: run[0][:60], reply)
     whole = answer_of(reply) if count == 1 else None
     if whole is not None and not _stands_in(Statement(0, None, whole, reply), judged):
         return [whole], None

@@ -244,6 +244,7 @@ def _of_json(value: object, count: int, raw: str, end: int) -> list[Statement]:
         results = lowered.get("results", [lowered[key] for key in _KEYS if key in lowered])
         if isinstance(results, dict):
             lowered, results = {str(key).lower().replace(" ", "_"): v for key, v in results.items()}, []
+        results = results if isinstance(results, list) else [results]
         if count == 1:
             answers[1] = {_of_entry(entry) for entry in results}
         elif len(results) == 1 and isinstance(results[0], list):

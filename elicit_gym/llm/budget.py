@@ -35,7 +35,9 @@ class _Known:
 
     def reserve(self, *, alone: bool = False) -> Cost:
         """Return what to set aside for an episode; alone, nobody else loses by one that is dearer than those before."""
-        known = (MARGIN * self.dearest[0], MARGIN * self.dearest[1])
+        # What was only begun has cost less than a whole one does.
+        factor = MARGIN if self.count else 2.0
+        known = (factor * self.dearest[0], factor * self.dearest[1])
         if alone or self.count >= SURE_AFTER:
             return known
         return _larger(known, (UNSURE * self.estimate[0], UNSURE * self.estimate[1]))
@@ -131,20 +133,17 @@ class Budget:
             self._under_way[episode] = NOTHING
             return True
 
-    def finish(self, episode: Episode, *, whole: bool, cut: bool = False) -> None:
+    def finish(self, episode: Episode, *, whole: bool) -> None:
         """Release what was set aside for an episode, and learn from what it has cost.
 
         Args:
             episode: that has ended.
             whole: whether it was played to its end; one that was not shows the least that one costs.
-            cut: whether the budget has ended it. Where none is known to be whole, twice as much has to be left before
-                another one is started.
         """
         with self._lock:
             spent = self._under_way.pop(episode, None)
             if spent is not None:
                 known = self._known.setdefault(episode[0], _Known())
-                spent = (2 * spent[0], 2 * spent[1]) if cut and not known.count else spent
                 known.dearest = _larger(known.dearest, spent)
                 known.count += whole
 

@@ -74,7 +74,7 @@ class Admission:
     def start(self, unit: Unit) -> bool:
         """Say whether a unit may start, and set its cost aside if so."""
         episode = (self._names[unit.policy], unit.scenario_id, unit.repeat)
-        if self._cut is not None or not self._budget.start(episode):
+        if not self._budget.start(episode):
             return False
         self._started.add(episode)
         return True
@@ -99,7 +99,7 @@ class Admission:
                     ),
                 )
         cut = record.failure is not None and record.failure.source == _CUT
-        self._budget.finish(record.unit, whole=record.failure is None, cut=cut)
+        self._budget.finish(record.unit, whole=record.failure is None)
         self._started.discard(record.unit)
         if record.failure is not None and cut:
             self._num_cut += 1

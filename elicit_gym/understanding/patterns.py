@@ -50,8 +50,11 @@ SENTENCE = re.compile(
     r"(?:[.!?]+(?=\s|$|[\"')\]])|[.!?](?=[^\s.!?])[^.!?\n;]*)*[.!?;]*"
 )
 
-MARKUP = re.compile(r"[*_`#>]+|^\s*(?:[-•–]|\d{1,2}[.)])\s+", re.MULTILINE)
+MARKUP = re.compile(r"[*_`#>]+|^[^\S\n]*(?:[-•–]|\d{1,2}[.)])\s+", re.MULTILINE)
 """Markdown, bullets and the numbers of a list."""
+
+GAP = re.compile(r"[^\S\n]{2,}")
+"""More than one space: the patterns below may look at each of them once for every other, so that none are left."""
 
 BRACKETS = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
 

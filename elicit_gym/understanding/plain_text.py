@@ -20,7 +20,7 @@ def plain_text(message: str) -> str | None:
     text = p.MARKUP.sub(" ", text.lower())
     if "(" in text or "[" in text:
         text = p.BRACKETS.sub(" ", text)
-    return _mend(text)
+    return _mend(p.GAP.sub(" ", text))
 
 
 def _mend(text: str) -> str:

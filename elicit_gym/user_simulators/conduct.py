@@ -24,6 +24,7 @@ REPEATED = 0.9
 MAX_FOREIGN_LETTERS = 0.3
 
 _LETTER = re.compile(r"[^\W\d_]")
+_SAYS = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _LONG_WORD = re.compile(r"(?<!['\w])[A-Za-z]{4,}(?!['\w])")
 _QUOTED = re.compile(r"\"([^\"]+)\"")
@@ -43,7 +44,7 @@ def without_manner(text: str, traits: Sequence[str]) -> str:
 
 def is_degenerate(text: str) -> bool:
     """Say whether a reply has no word in it, or goes round in circles."""
-    return not _LETTER.search(text) or _LOOP.search(text + " ") is not None
+    return not _SAYS.search(text) or _LOOP.search(text + " ") is not None
 
 
 def speaks_as_helper(text: str) -> bool:

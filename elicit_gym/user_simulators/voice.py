@@ -61,7 +61,7 @@ class Voice:
             pick: a number that chooses among openers and emoji; successive numbers give different ones.
         """
         body = sentence.rstrip()
-        mark = body[-1] if body[-1] in ".!?" else "."
+        mark = body[-1] if body.endswith((".", "!", "?")) else "."
         body = body.rstrip(".!?")
         if self._formal:
             body = _CONTRACTION.sub(_expand, body)

@@ -11,7 +11,10 @@ def _any_of(*alternatives: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE | flags)
 
 
-_MODEL = r"(?:ai|artificial intelligence|(?:large )?language model|llm|chatbot|bot|computer program|assistant)\b"
+_MODEL = (
+    r"(?:ai|artificial intelligence|(?:large )?language model|llm|chatbot|bot|computer program|"
+    r"assistant(?! (?:to|at|in|teacher|manager|coach|cook|nurse|professor|director|editor|trainer|clerk)\b))\b"
+)
 
 HELPER = _any_of(
     rf"\bas an? (?:\w+ ){{0,2}}{_MODEL}",
@@ -26,61 +29,65 @@ HELPER = _any_of(
     r"\blet me know if you (?:need|have|want|would)\b",
     r"\bfeel free to\b",
     r"\bi understand your (?:concern|situation|problem)",
-    r"\bwould you like (?:some|me|a few|help|more|any|to know more)\b",
+    r"\bwould you like (?:some|a few|help|more|any|to know more)\b",
     r"\bsorry,? but i (?:can't|cannot|am not able to|'m unable to) "
     r"(?:help|assist|comply|do that|fulfil|provide|continue)\b",
     r"\bi (?:can't|cannot|am unable to) (?:help|assist) (?:you )?with\b",
     r"\b(?:could|can) you (?:please )?(?:tell me more about your|(?:share|provide) (?:more|some)|describe your)",
     r"\bplease (?:describe|provide|share|specify|clarify|tell me (?:about|more))\b",
     r"\b(?:great|good|excellent) questions?\b.{0,30}\bhow\b",
-    r"\bhere(?:'s| is| are) .{0,30}\b(?:tips?|ideas?|suggestions?|steps|options|ways|advice)\b",
+    r"\bhere(?:'s| is| are) .{0,30}\b(?:tips?|ideas?|suggestions?|steps|advice)\b",
 )
 """The one who helps speaks: a model, an offer, an interview."""
 
 _MAY_DO = (
     r"(?!ask|tell|say|hear|see|imagine|guess|know|call|be (?:a bit|more|plainer)|find out|answer|believe|think|smell|"
-    r"help)"
+    r"help|feel|fit|lose|cut)"
 )
 _START = r"(?:^|[.!?,;:…]\s*|[-–—]\s+|\b(?:and|but|so|then|maybe|perhaps|well) )"
 ADVISES = _any_of(
-    rf"{_START}you (?:should|ought to|need to|must|could|can|might want to|may want to)"
+    rf"{_START}you (?:should|ought to|could|might want to|may want to)"
     rf"(?: (?:also|always|first|just|consider))* {_MAY_DO}[a-z]+\b",
     r"\bi(?:'d| would)? (?:suggest|recommend|advise)\b",
     r"\bmy (?:advice|recommendation|suggestion) (?:is|would be)",
-    rf"{_START}(?:try to|try \w+ing|make sure|consider \w+ing|remember to|don't forget to)\b",
+    rf"{_START}(?:try to|try (?!telling|explaining)\w+ing|make sure|consider \w+ing|remember to|don't forget to)\b",
     rf"{_START}(?:start by|begin (?:with|by))\b",
-    r"\bit(?:'s| is) important (?:to|that)\b",
+    r"\bit(?:'s| is) important to (?!me|us|him|her|them|my|our|the|a)[a-z]+\b",
 )
 """Advice, which the user wants and never gives."""
 
 ASKS_BACK = _any_of(r"\byou(?:'d| would)?(?: have| need)? (?:to |could |should |might |may )?ask(?:ed|ing)?\b")
 
-_TELL = r"(?:say|tell|reveal|give|answer|disclose)\b"
+_TELL = (
+    r"(?:say|tell|reveal|give|answer|disclose|share|withhold|hint|drop|lead|make you|act|play|stay vague|be vague)\b"
+)
+_OF_THE_GAME = r"(?=.*\b(?:questions?|answer|reveal|hint|piece of|first one|give (?:any|no)thing)\b)"
 RULES = _any_of(
-    r"\bguessing game\b",
+    r"\bguess?ing game\b",
     r"\b(?:game|conversation) rules?\b",
     r"\brules? of (?:the|this) (?:game|conversation)\b",
-    r"\b(?:the|my|these|those|according to the) (?:rules|instructions|guidelines)\b",
+    r"\bmy (?:rules|instructions|guidelines)\b",
+    rf"\A{_OF_THE_GAME}.*\b(?:the|these|those) (?:rules|instructions|guidelines)\b(?! (?:of|for|at|in)\b)",
     r"\brule (?:one|two|three|four|five|six|seven|\d)\b",
     r"\b(?:system prompt|in character|role-?play\w*)\b",
-    r"\bmy (?:system )?(?:prompt|persona|character|role|constraints?)\b",
+    r"\bmy (?:system prompt|prompt|persona)\b",
     r"\b(?:one|another|any|a|more|only) (?:single )?pieces? of information\b",
     r"\binformation (?:per|in each|at a time)\b",
     r"\bi(?:'m| am|'ve been| was| have been) (?:only |just )?"
-    r"(?:supposed|allowed|told|instructed|required|meant|programmed|asked) (?:only )?to\b",
+    rf"(?:supposed|allowed|told|instructed|required|meant|programmed|asked) (?:only )?to (?:only |just )?{_TELL}",
     rf"\bnot (?:allowed|supposed|permitted) to {_TELL}",
     r"\b(?:can't|cannot|can not|mustn't|may not|may only|can only|won't|will not|shouldn't|must not|don't|do not) "
-    r"(?:\w+ )?(?:reveal|disclose|give (?:anything|nothing|it|that|this|more|too much)? ?away)\b",
-    r"\bgive (?:anything|nothing|it|that|too much|much|any \w+|more) away\b",
+    r"(?:\w+ )?(?:reveal|disclose|give (?:anything|nothing|this|more|too much|that) away)\b",
+    r"\bgive (?:anything|nothing|too much|any \w+|more) away\b",
     r"\bgive away (?:any|more|one|only|nothing)\b",
     r"\breveal (?:any|anything|more|it|that)\b",
-    r"\banswer(?:ing)? (?:only )?(?:the|your) first\b",
+    r"\banswer(?:ing)? (?:only |just )?(?:the|your) first\b",
     r"\bas many questions as\b",
-    r"\blead you (?:indirectly|to)\b",
+    r"\blead you (?:indirectly|to (?:ask|the next))\b",
     r"\bhint (?:at|about) the next\b",
-    r"\bi(?:'m| am) playing (?:a|an|the)\b",
-    r"\bmy job (?:here )?is to (?:make|give|answer|keep|lead)\b",
-    r"\bpretend(?:ing)? to be\b",
+    r"\bmy job (?:here )?is to (?:make you|give away|answer your|lead you)\b",
+    r"\bpretend(?:ing)? to be (?:a|an|the) (?:user|person|human|character)\b",
+    flags=re.DOTALL,
 )
 """The player speaks of the game, where only the person whom they play has a voice."""
 
@@ -95,7 +102,8 @@ STATE = _any_of(
     r"^\s*<<|@[0-9a-f]{12}@",
     r"\{[a-z_]+\}",
     r"\b(?:the checklist|yes/no question)\b",
-    r"\bthe user (?:is|has|asked|asks|did|wants|should|must)\b",
+    r"\bthe user (?:is (?:not |now |still )?stuck|(?:has(?:n't| not)? (?:yet )?)?asked|asks|should ask|must ask"
+    r"|did(?:n't| not)? ask|wants to know)\b",
     flags=re.MULTILINE,
 )
 CHECKLIST = _any_of(r"\bdid the (?:assistant|user|agent|other player)\b")

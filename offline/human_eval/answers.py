@@ -139,7 +139,9 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, str]]]:
                 )
             for row in reader:
                 yield f"{path.name}:{reader.line_num}", row
-        except (SettingError, UnicodeDecodeError, csv.Error) as error:
+        except SettingError as error:
+            raise StorageError(str(error)) from error
+        except (UnicodeDecodeError, csv.Error) as error:
             raise StorageError(f"Reading {path}: expected a CSV file in UTF-8, got {error}. Check the path.") from error
 
 

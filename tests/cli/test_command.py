@@ -155,9 +155,8 @@ def test_every_setting_reaches_the_trainer(method: str, tmp_path: Path, monkeypa
         reached.append(settings)
 
     monkeypatch.setattr(f"elicit_gym.agents.training.{method}.train_{method}", trainer)
-    # Where it is imported by name, too: a module that is first imported here would keep it.
-    for module in ("training.start", "local_model"):
-        monkeypatch.setattr(f"elicit_gym.agents.{module}.load_model", lambda *_, **__: (_Network(), None))
+    # Where it is looked up: patched at its source, it would stay in the module that imports it meanwhile.
+    monkeypatch.setattr("elicit_gym.agents.training.start.load_model", lambda *_, **__: (_Network(), None))
     monkeypatch.setattr(train, "_prepare", lambda *_: (None, None, [], []))
     assert command("train", method, "a-model", "--out", tmp_path, *words) == 0
     assert reached == [replace(kind(), **given)]
@@ -251,6 +250,7 @@ def test_a_command_of_settings_shows_its_own_options_first() -> None:
 
 
 FLAGS = {flag for name in COMMANDS for flag in options(name)} | {"--help", "--install-completion"}
+FLAGS |= {flag for name in COMMANDS for param in built(name).params for flag in param.secondary_opts}
 
 
 def test_what_messages_and_pages_name_is_an_option() -> None:

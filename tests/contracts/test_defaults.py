@@ -36,8 +36,13 @@ SOURCES = sorted(
     if not {"agents", "offline"} & set(path.relative_to(ROOT).parts[1:2])  # the links
 )
 THE_ENVIRONMENT = ROOT / "elicit_gym" / "envs" / "infoquest.py"
-OTHERS = {("compare.py", "judge", "scripted"), ("scenarios.py", "scenarios", "bundled")}
-"""Not the environment's: the second judge of `rejudge`, and the scenarios that `scenarios stats` describes."""
+OTHERS = {
+    ("compare.py", "judge", "scripted"),
+    ("contrast.py", "judge", "scripted"),
+    ("scenarios.py", "scenarios", "bundled"),
+}
+"""Not the environment's: the second judge of `rejudge`, the one that `contrast` tests, and the scenarios that
+`scenarios stats` describes."""
 
 
 def literals(tree: ast.AST) -> Iterator[tuple[str, Any]]:

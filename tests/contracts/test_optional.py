@@ -47,7 +47,7 @@ CONTRACTS = [
 ]
 OPTIONAL = {
     "CheckablePart", "CountingPolicy", "DescribedPart", "ModelPart", "NetworkBoundPolicy", "PrivilegedPolicy",
-    "PromptedPart", "ScenarioCheckingJudge", "ScenarioPolicy", "ScoringPolicy", "SpendingPolicy",
+    "PromptedPart", "ScenarioCheckingJudge", "ScenarioPolicy", "ScoringPolicy", "SpendingPolicy", "StochasticPolicy",
 }  # fmt: skip
 
 

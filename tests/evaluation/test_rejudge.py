@@ -10,7 +10,7 @@ from rich.console import Console
 
 from elicit_gym import EpisodeRecord, collect_episodes, load_scenarios
 from elicit_gym.agents import load_policy
-from elicit_gym.errors import SettingError
+from elicit_gym.errors import FatalModelError, SettingError
 from elicit_gym.evaluation.comparison import comparison_of
 from elicit_gym.evaluation.rejudge import Rejudged, rejudge
 from elicit_gym.evaluation.saved import LoadedRun, load_any_run
@@ -18,12 +18,15 @@ from elicit_gym.evaluation.tables import print_rejudged
 from elicit_gym.judges.base import Judge
 from elicit_gym.judges.llm import LLMJudge
 from elicit_gym.judges.scripted import ScriptedJudge
+from elicit_gym.llm.budget import Budget
+from elicit_gym.llm.runtime import Runtime, llm_runtime
 from elicit_gym.rewards import ChecklistGain, ChecklistGainPerTurnCost, FinalChecklist, Reward
 from elicit_gym.rollout.collect import collect_policies
 from elicit_gym.rollout.storage import load_run
 from elicit_gym.types import JudgeRequest, Scenario, Verdict
 from tests import doubles
 from tests.envs.parts import Moody, registered_parts
+from tests.fault_server import FaultServer, default_answer
 
 SCENARIOS = load_scenarios()
 IDS = [s.id for s in SCENARIOS[:10]]
@@ -224,3 +227,50 @@ def printed(result: Rejudged) -> str:
     with console.capture() as capture:
         print_rejudged(result, console)
     return capture.get()
+
+
+def _llm_judge(server: FaultServer) -> LLMJudge:
+    return LLMJudge("tiny", api_base=server.api_base, transport="http")
+
+
+def test_a_refused_request_costs_its_own_conversation_and_the_cost_is_told() -> None:
+    records = collected("ask-one")
+    with FaultServer(rate=0.01, faults=["400-filter-openai"], seed=1) as server, llm_runtime(Runtime()):
+        result = judged(records, _llm_judge(server))
+        answered = server.seen["none"]
+    failed = [record for record in result.records if record.failure is not None]
+    assert 0 < len(failed) < len(records)
+    assert {(r.failure.source, r.failure.seat) for r in failed if r.failure} == {("model", "judge")}
+    assert result.stopped is None
+    (row,) = result.usage
+    assert (row.seat, row.calls, row.failed_calls) == ("judge", answered, server.seen["400-filter-openai"])
+    assert "in the seat of the judge. First: Calling tiny: status 400" in printed(result)
+
+
+def test_what_was_judged_stands_where_no_call_can_succeed_any_more() -> None:
+    records = collected("ask-one")
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        if sum(server.seen.values()) > 60:
+            server.rate = 1.0
+        return default_answer(messages)
+
+    with FaultServer(answer, faults=["401"]) as server, llm_runtime(Runtime(concurrency=4, model_concurrency=4)):
+        result = judged(records, _llm_judge(server))
+        assert result.stopped is not None
+        assert "3 calls in a row failed like this" in result.stopped
+        assert len(result.records) == len(records)
+        assert sum(server.seen.values()) < 90
+        with pytest.raises(FatalModelError):  # nothing was judged: there is nothing to keep
+            judged(records, _llm_judge(server))
+
+
+def test_a_budget_ends_a_rejudging_and_keeps_what_was_judged() -> None:
+    records = collected("ask-one")
+    with FaultServer() as server:
+        with llm_runtime(Runtime(budget=Budget(tokens=1_500))):
+            result = judged(records, _llm_judge(server))
+        assert "budget of 1,500 tokens" in (result.stopped or "")
+        assert sum(row.input_tokens + row.output_tokens for row in result.usage) <= 1_700
+        with llm_runtime(Runtime(budget=Budget(usd=1.0))), pytest.raises(SettingError, match="--price judge=IN/OUT"):
+            judged(records, _llm_judge(server))

@@ -182,3 +182,26 @@ def test_every_byte_of_a_file_may_be_another_and_the_interpreter_lives(
     refused, read = map(int, done.stdout.split())
     assert refused > 500
     assert read > 500
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([-1.0], "another number of behaviour_log_probs than belong to the messages"),
+        ("holes", "a hole in the column 'behaviour_log_probs'"),
+        ("infinite", "NaN or an infinite number in the column 'behaviour_log_probs'"),
+    ],
+)
+def test_log_probabilities_that_do_not_fit(
+    tmp_path: Path, episodes: list[OfflineEpisode], column: Any, said: str
+) -> None:
+    values = {"holes": [None], "infinite": [-math.inf]}.get(column) if isinstance(column, str) else None
+    made = values * len(episodes[0]) if values else column
+    rows = [{**_row(episodes[0]), "behaviour_log_probs": made}, _row(episodes[1])]
+    with pytest.raises(StorageError, match=said):
+        ArrowEpisodes(write_rows(tmp_path / "x.arrow", [rows]))
+
+
+def test_some_episodes_may_have_log_probabilities(tmp_path: Path, episodes: list[OfflineEpisode]) -> None:
+    known = [replace(episodes[0], behaviour_log_probs=(-0.5,) * len(episodes[0])), *episodes[1:]]
+    assert list(ArrowEpisodes(write_episodes(known, tmp_path / "x.arrow"))) == known

@@ -12,6 +12,7 @@ import pytest
 from elicit_gym.agents.baselines import AskOne, RandomQuestions
 from elicit_gym.offline import OfflineDataset, load_dataset
 from elicit_gym.offline.exports import from_minari, to_minari
+from elicit_gym.offline.minari_metadata import built_replay_spec
 from elicit_gym.rollout.collect import collect_policies
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -113,3 +114,25 @@ def test_another_program_recovers_it_without_importing_us(datasets: Path, played
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
+
+
+def test_a_built_file_is_recovered_as_the_replay_of_its_corpus(tmp_path: Path) -> None:
+    built = tmp_path / "d.arrow"
+    assert built_replay_spec(built) is None
+    facts = {
+        "corpus": "sample",
+        "domain": None,
+        "reward": "factual_novelty(some_model)",
+        "gamma": 0.5,
+        "published": True,
+    }
+    (tmp_path / "d.arrow.json").write_text(json.dumps(facts), encoding="utf-8")
+    spec = built_replay_spec(built)
+    assert spec is not None
+    assert spec.kwargs == {
+        "dataset": "sample/all-v1", "split": None, "reward": "factual_novelty",
+        "dataset_kwargs": {"gamma": 0.5, "published": True, "ner_model": "some_model"},
+    }  # fmt: skip
+    for strange in ({"corpus": "mine"}, {"reward": "os:getcwd"}, {"domain": "nowhere"}):
+        (tmp_path / "d.arrow.json").write_text(json.dumps({**facts, **strange}), encoding="utf-8")
+        assert built_replay_spec(built) is None

@@ -41,7 +41,7 @@ def test_general_questions_reach_their_fact(matter: GeneralMatter, split: str) -
 @pytest.mark.parametrize("split", ["train", "test"])
 @pytest.mark.parametrize("matter", ["request", "goal", "obstacle", "tried", "situation"])
 def test_so_do_those_that_nobody_tuned_on(matter: GeneralMatter, split: str) -> None:
-    assert share(HELD_OUT, matter, split) >= 0.55  # nobody mends these; 0.83 over all five
+    assert share(HELD_OUT, matter, split) >= 0.55  # nobody mends these: 0.57 to 0.94, 0.82 over all five
 
 
 @pytest.mark.parametrize(

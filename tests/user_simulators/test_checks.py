@@ -124,3 +124,28 @@ def test_hostile_replies_are_checked_in_no_time(piece: str) -> None:
 )
 def test_typos_hide_nothing_and_everyday_words_are_no_fault(text: str, problem: str | None) -> None:
     assert problem_of_reply(text, REPLIES[0].turn) == problem
+
+
+EVERYDAY = (
+    "I was told to bring the forms by Friday.", "I'm only allowed to park there till six.",
+    "I'm supposed to hand it in in May.", "I can't give it away, it was my mother's.", "The rules forbid any noise after ten.",
+    "According to the rules we need a permit first.", "I'm playing the organ on Sunday.", "My job is to keep the place clean.",
+    "My role at the firm is a small one.", "I pretend to be asleep when he comes in.", "You can walk there in ten minutes.",
+    "You need to pass a test for that, they say.", "It's important to me that nobody feels left out.",
+    "Try telling that to my wife!", "Would you like me to send you a photo?", "You could hear a pin drop in there.",
+    "The user of the machine has to sign a paper.", "My customers are the users, and the user is king, they say.",
+    "I have a list of ideas at home.", "My checklist is longer than my arm.", "Nobody asked me.", "I asked my sister about it.",
+    "I don't want to give up.", "The state of the roof is a disgrace.", "We made progress last week.", "No idea, really.",
+    "I've no instructions for that oven.", "He's stuck in traffic most days.", "That's the first question that makes sense!",
+    "Let me know what you need to hear.", "As an assistant teacher I don't earn much.", "I'm not a computer person.",
+    "My son helps me with that.", "Could you put that more simply?", "Is that a question?", "I'm sorry, I can't help it.",
+    "Die-hard fans come every year.", "Was it my fault?", "C'est la vie, as they say.", "Hm.", "Yes!", "No, no, no.", "ok...", "1998",
+    "We have 3 rules at home: shoes off, phones off, lights off.", "It's a game of patience.", "The answer is no.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
+def test_what_people_say_every_day_is_no_fault(text: str) -> None:
+    """None of these is on the scenario's facts: whatever is found wrong with them is a false alarm."""
+    turn = next(reply.turn for reply in REPLIES if reply.turn.scenario.id == "45-a")
+    assert problem_of_reply(text, turn) in (None, "unasked_fact")

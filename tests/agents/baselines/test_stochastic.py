@@ -38,3 +38,12 @@ def test_the_contract_and_a_bank_that_is_none() -> None:
     check_policy(SoftmaxQuestions())
     with pytest.raises(SettingError, match="got 2 of which 1 differ"):
         SoftmaxQuestions(questions=["a", "a"])
+
+
+def test_a_policy_that_says_what_it_holds_for_impossible_is_found_out() -> None:
+    class Liar(SoftmaxQuestions):
+        def act(self, history: tuple[Message, ...]) -> str:
+            return "Nice weather."
+
+    with pytest.raises(AssertionError, match="expected its own action to be possible to it, got -inf"):
+        check_policy(Liar())

@@ -8,7 +8,8 @@ import torch
 
 from elicit_gym.agents import load_policy
 from elicit_gym.agents.local_policy import LocalPolicy
-from elicit_gym.agents.policy_folder import CONFIG, save_policy
+from elicit_gym.agents.policy_folder import CONFIG, read_config, save_policy
+from elicit_gym.agents.training.awr import train_awr
 from elicit_gym.agents.training.value_critic import ValueHeadCritic
 from elicit_gym.agents.training.value_head import make_value_head, save_value_head
 from elicit_gym.errors import SettingError
@@ -16,6 +17,7 @@ from elicit_gym.offline import OfflineDataset, load_dataset
 from elicit_gym.offline.log_probs import PolicyView
 from elicit_gym.offline.ope.evaluate import evaluate_off_policy
 from tests.agents.tiny_model import tiny_model, tiny_tokenizer
+from tests.agents.training.windows import FAST, WINDOWS
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,18 @@ def test_doubly_robust_with_the_behaviour_itself(tmp_path: Path, episodes: Offli
 def test_a_scale_that_is_not_known(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="got 'batch': its values have no scale"):
         ValueHeadCritic(_save(tmp_path / "best", "history", standardise="batch"))
+
+
+def test_the_best_of_a_training_by_awr(tmp_path: Path, episodes: OfflineDataset) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    model.save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    model.config._name_or_path = str(tmp_path / "base")
+    train_awr(model, tokenizer, WINDOWS, tmp_path / "awr", dev=WINDOWS[:4], settings=FAST)
+    best = tmp_path / "awr" / "best"
+    critic = ValueHeadCritic(best)
+    q, _ = critic.values(episodes, _target(best), PolicyView(), 0.9)
+    mean = read_config(best)["returns"]["mean"]
+    assert mean > 1  # values are in the scale of returns, not of the standardised ones
+    assert abs(np.concatenate(q).mean() - mean) < mean
