@@ -72,7 +72,7 @@ def test_a_mistake_in_the_file_is_one_message(
 
 def test_a_file_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("compare", "--config", tmp_path / "none.yaml") == 2
-    assert "expected a YAML file, got" in capsys.readouterr().err
+    assert "expected a file, got none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["policies: [evilmod:Evil]", "policies: [name=evilmod:Evil]", "judge: os:abort",
