@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.conftest import ROOT
 from tests.fault_server import FaultServer
 
 PILOT_COLUMNS = (("perplexity", 1), ("response_length", 1), ("progression", 3), ("turn_length_ratio", 2))
+FORMS = ("good", "contrary", "negated", "echo")
 CLUSTERS = ("7", "10", "20", "40")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
@@ -84,6 +86,19 @@ def test_the_example_with_models_runs_as_it_stands(tmp_path: Path, paper_example
     assert not (tmp_path / "elicit-gym-runs" / "002").exists()
 
 
+def _credited(kinds: dict[str, Any], form: str) -> str:
+    cells = [kinds[kind][form] for kind in ("ask", "advice")]
+    return f"{sum(c['credited'] for c in cells)} of {sum(c['sentences'] for c in cells)}"
+
+
+def _covered(truth: dict[str, Any], estimator: str) -> str:
+    hits = [
+        round(truth["num_datasets"] * target["estimators"][estimator]["coverage"])
+        for target in truth["targets"].values()
+    ]
+    return f"{min(hits)} to {max(hits)}"
+
+
 def test_numbers_are_read_from_the_results() -> None:
     results = {
         path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks/results").glob("*.json")
@@ -93,7 +108,7 @@ def test_numbers_are_read_from_the_results() -> None:
     training = results["train_throughput"]
     pilot, evaluation = results["yield_pilot"], results["evaluation_throughput"]
     peers, flat, grpo = results["peers"], results["flatness"], results["grpo_smollm2"]
-    coverage = results["interval_coverage"]
+    coverage, faults, truth = results["interval_coverage"], results["user_faults"], results["ope_truth"]
     scored = evaluation["perplexity"]
     blind, derived = (results["judge_agreement"][judge] for judge in ("scripted", "scripted_derived"))
     points = results["llm_rollout_throughput"]["points"]
@@ -132,6 +147,10 @@ def test_numbers_are_read_from_the_results() -> None:
             if (row["first"], row["metric"]) == ("base", "perplexity_ratio") and row["second"] in ("SFT", "AWR")
         ),
         f"{len(coverage['required'])} populations",
+        " / ".join(_credited(results["contrast_pairs"]["scripted"], form) for form in FORMS),
+        f"{faults['dialogues']} dialogues on test scenarios calls faulty | {faults['faulty']} of {faults['replies']} |",
+        f"in {_covered(truth, 'weighted')} of {truth['num_datasets']}\ndatasets, its doubly robust one in "
+        f"{_covered(truth, 'doubly_robust')}",
         *(
             " / ".join("{:.3f}–{:.3f}".format(*coverage["least_and_most_where_required"][k][m]) for k in CLUSTERS)
             for m in ("package", "percentile")
