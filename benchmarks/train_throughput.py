@@ -42,16 +42,20 @@ def train_plain(model: Any, tokenizer: Any, windows: list[Window], settings: AWR
     import torch
     from peft import get_peft_model
 
-    model = get_peft_model(model, lora_config(settings))
+    model = get_peft_model(model, lora_config(model, settings))
     head = torch.nn.Linear(model.config.hidden_size, 1)
     optimizer = torch.optim.AdamW([p for p in [*model.parameters(), *head.parameters()] if p.requires_grad], lr=1e-5)
     encoded = encode_windows(windows, tokenizer, max_length=None)
     for start in range(0, len(encoded), settings.batch_size):
         batch = _padded(collate(encoded[start : start + settings.batch_size], 0), WIDTH)
-        out = model(batch.input_ids, attention_mask=batch.attention_mask, output_hidden_states=True)
+        attention = torch.zeros_like(batch.input_ids)  # windows are padded on the right
+        for row, encoded_row in enumerate(encoded[start : start + settings.batch_size]):
+            attention[row, : len(encoded_row.input_ids)] = 1
+        out = model(batch.input_ids, attention_mask=attention, output_hidden_states=True)
         log_probs = out.logits[:, :-1].log_softmax(-1).gather(2, batch.input_ids[:, 1:, None]).squeeze(2)
-        mask = batch.action_mask[:, 1:]
-        ends = WIDTH - 1 - batch.action_mask.flip(1).argmax(1)
+        action = (batch.actions > 0).long()
+        mask = action[:, 1:]
+        ends = WIDTH - 1 - action.flip(1).argmax(1)
         values = head(out.hidden_states[-1][torch.arange(len(ends)), ends]).squeeze(1)
         weights = ((batch.returns - values.detach()) * settings.alpha).exp()
         weights = weights / weights.mean()
@@ -66,10 +70,7 @@ def _padded(batch: Batch, width: int) -> Batch:
     from torch.nn.functional import pad
 
     missing = width - batch.input_ids.shape[1]
-    return Batch(
-        pad(batch.input_ids, (0, missing)), pad(batch.attention_mask, (0, missing)),
-        pad(batch.action_mask, (0, missing)), batch.returns,
-    )  # fmt: skip
+    return Batch(pad(batch.input_ids, (0, missing)), pad(batch.actions, (0, missing)), batch.returns)
 
 
 def run_one(name: str, path: Path, count: int) -> dict[str, float]:

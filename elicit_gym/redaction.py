@@ -40,8 +40,9 @@ _SECRET_NAME = re.compile(
 )
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|passw|credential", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*]{6,}|\bAIza[A-Za-z0-9_\-]{10,}|Bearer\s+\S+")
-_USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+@")
-_QUERY_IN_URL = re.compile(r"(?<=://)([^\s?'\"]+)\?[^\s'\")]*")
+_WORD = re.compile(r"[^\s'\"]+")
+_USER = re.compile(r"(://)[^/@]*@")
+_QUERY = re.compile(r"\?[^)]*")
 
 _known: dict[str, None] = {}
 
@@ -127,7 +128,13 @@ def redact_message(text: str, most: int = 600) -> str:
 
 def public_addresses(text: str) -> str:
     """Return a text without users, passwords and queries in the addresses in it."""
-    return _QUERY_IN_URL.sub(r"\1", _USER_IN_URL.sub("", text))
+    return _WORD.sub(lambda found: _public_word(found[0]), text) if "://" in text else text
+
+
+def _public_word(word: str) -> str:
+    # Word by word, each of which is gone through once: a pattern for the whole would try each "://" to the end.
+    scheme, found, rest = _USER.sub(r"\1", word).partition("://")
+    return scheme + found + _QUERY.sub("", rest)
 
 
 def without_secrets(value: Any) -> Any:

@@ -38,7 +38,7 @@ FLOORS = (
 
 NESTED = ("agents.training", "offline.evaluation", "offline.human_eval")
 
-MOST_ROOMS, MOST_ARROWS = 38, 198
+MOST_ROOMS, MOST_ARROWS = 38, 199
 """As `python -m tests.import_graph` counts. Whoever adds a room raises them, in the commit that says why."""
 
 

@@ -373,14 +373,14 @@ def read_exports(folder: Path) -> None:
 
 
 class _Minari:
-    """What Minari makes of its files, with our rows in the infos."""
+    """What Minari makes of its files, with our rows in the metadata of its episodes."""
 
     def __init__(self, rows: Any) -> None:
-        self._rows = rows
-
-    def iterate_episodes(self) -> Any:
-        for row in self._rows if isinstance(self._rows, list) else [self._rows]:
-            yield SimpleNamespace(infos={"episode": [json.dumps(row).encode()]})
+        rows = rows if isinstance(rows, list) else [rows]
+        self.episode_indices = range(len(rows))
+        self.storage = SimpleNamespace(
+            get_episode_metadata=lambda indices: [{"episode": json.dumps(rows[i])} for i in indices]
+        )
 
 
 def read_transcripts(folder: Path) -> None:

@@ -59,9 +59,9 @@ def test_compare_finishes_is_resumed_after_a_kill_and_replays(api_base: str, tmp
     # A model of this size repeats the long prompt of the game; these short ones also try out `--prompts`.
     (tmp_path / "prompts").mkdir()
     fields = "{persona} {traits} {goal} {description} {obstacle} {constraints} {checklist} {opening_message}"
-    (tmp_path / "prompts" / "user_system.txt").write_text(f"Notes: {fields}\nYou need help.", encoding="utf-8")
+    (tmp_path / "prompts" / "user_system.txt").write_text(f"Notes: {fields} {{mark}}\nYou need help.", encoding="utf-8")
     (tmp_path / "prompts" / "user_progress.txt").write_text(
-        "({progress} {stuck} {next_item})\nSay in five words how your day was.", encoding="utf-8"
+        "{mark} ({progress} {stuck} {next_item})\nSay in five words how your day was.", encoding="utf-8"
     )
     model = str(smollm2_folder())
     options = [

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from elicit_gym.errors import EpisodeFailure, SettingError
 from elicit_gym.judges.parse_verdict import parse_verdicts
+from elicit_gym.llm.content import quoted
 from elicit_gym.llm.make import DEFAULT_MODEL, PAPER_JUDGE, make_chat_model
 from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
@@ -176,7 +177,7 @@ class LLMJudge:
         if attempt:
             last = call.tried[-1]
             note = self._retry.fill(problem=call.problem, form=_form(len(questions), call.mark))
-            messages += [Message(role="assistant", content=last.text), Message(role="user", content=note)]
+            messages += [Message(role="assistant", content=quoted(last.text)), Message(role="user", content=note)]
             if call.num_cut_off:
                 room = max(self._max_tokens * MORE_ROOM**call.num_cut_off, last.output_tokens * MORE_ROOM)
         return ChatRequest(

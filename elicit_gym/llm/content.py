@@ -6,7 +6,10 @@ are known here, and none of them is text. A mark that an answer merely names (``
 
 import re
 
-__all__ = ["clean_content", "spoken"]
+__all__ = ["clean_content", "quoted", "spoken"]
+
+LONGEST_QUOTATION = 4_000
+"""The most characters of its own reply that a model is shown when it is asked again: replies may be megabytes."""
 
 _TAG = r"(?:seed:)?(?:think(?:ing)?|thoughts?|scratchpad|inner_monologue)"
 _FAMILIES = (
@@ -142,3 +145,8 @@ def _of_this_turn(text: str) -> tuple[str, bool]:
             continue
         return text[: mark.start()], bool(_END_OF_TURN.sub("", text[mark.end() :]).strip())
     return text, False
+
+
+def quoted(reply: str) -> str:
+    """Return a model's own reply for a conversation in which it is asked again, cut where it is very long."""
+    return reply if len(reply) <= LONGEST_QUOTATION else reply[:LONGEST_QUOTATION] + " [...]"

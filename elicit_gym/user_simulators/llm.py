@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from elicit_gym.errors import EpisodeFailure, UserSimulatorFailure
+from elicit_gym.llm.content import quoted
 from elicit_gym.llm.make import DEFAULT_MODEL, PAPER_USER, make_chat_model
 from elicit_gym.llm.prompts import load_prompt, mark_outside
 from elicit_gym.llm.types import ChatModel, ChatRequest, ChatResponse
@@ -132,7 +133,11 @@ class LLMUserSimulator:
                     done[i] = _reply_of(text, tried[i], ())
                 else:
                     note = Message(role="user", content=self._retry.fill(problem=PROBLEMS[problem]))
-                    asked[i] = (*self.messages(turns[i]), Message(role="assistant", content=response.text), note)
+                    asked[i] = (
+                        *self.messages(turns[i]),
+                        Message(role="assistant", content=quoted(response.text)),
+                        note,
+                    )
         for i in asked:
             if i not in done:
                 done[i] = _last_resort(turns[i], tried[i])

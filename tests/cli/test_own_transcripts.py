@@ -87,7 +87,7 @@ def test_the_whole_way(talks: Path, base: Path, capsys: pytest.CaptureFixture[st
     assert set(tables) == {"perplexity", "response_length"}
     assert set(tables["response_length"]) == {"real", "awr", "naive"}
     assert tables["perplexity"]["awr"]["all"]["value"] > 1
-    assert command("compare", "awr/best", "--max-turns", 1, "--max-new-tokens", 2, "--scenarios", "bundled", "--split",
+    assert command("compare", "awr/best", "--max-turns", 1, "--policy-max-tokens", 2, "--scenarios", "bundled", "--split",
                    "test", "--repeats", 1, "--out", "run") == 0  # fmt: skip
     assert Path("run/report.html").is_file()
 

@@ -335,7 +335,7 @@ def test_a_reward_that_is_not_a_number_is_a_failure_and_the_step_was_not_made(ba
 
 
 def test_a_wrapper_that_spoils_the_reward_is_a_failure_of_the_reward() -> None:
-    env = gym.wrappers.TransformReward(InfoQuestEnv(), lambda reward: reward / np.float64(0.0))
+    env = gym.wrappers.TransformReward(InfoQuestEnv(), lambda reward: reward * np.float64("nan"))
     with np.errstate(all="ignore"):
         record = run_episode(env, Chooser(), scenario_id="00-a")
     assert record.failure is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elicit_gym.llm.content import clean_content
+from elicit_gym.llm.content import clean_content, quoted
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,8 @@ def test_channels_that_were_decoded_without_their_tokens() -> None:
 )
 def test_what_stands_before_a_turn_is_no_text(start: str) -> None:
     assert clean_content(f"{start}Fine.", None, "stop") == ("Fine.", ())
+
+
+def test_a_reply_of_megabytes_is_not_sent_back_whole() -> None:
+    assert quoted("Result: maybe") == "Result: maybe"
+    assert len(quoted("word " * 2_000_000)) < 5_000

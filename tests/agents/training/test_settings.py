@@ -26,7 +26,7 @@ def test_what_is_kept_for_the_backward_pass_changes_no_gradient(how: Any) -> Non
         assert not model.is_gradient_checkpointing
         switch(True)
         assert model.is_gradient_checkpointing == (setting != "none")
-        log_probs, _, _ = PolicyAndValue(model, "history")(batch.input_ids, batch.action_mask)
+        log_probs, _, _ = PolicyAndValue(model, "history")(batch.input_ids, batch.actions, len(batch.returns))
         log_probs.sum().backward()
         gradients.append([p.grad for p in model.parameters() if p.grad is not None])
     assert len(gradients[0]) == len(gradients[1]) > 10

@@ -28,7 +28,7 @@ def test_sft_through_trl_learns_on_the_completion_only(tmp_path: Path) -> None:
     batch = collate(encoded, tokenizer.pad_token_id)
     module = PolicyAndValue(tiny_model(tokenizer), "history").eval()
     with torch.no_grad():
-        log_probs, counts, _ = module(batch.input_ids, batch.action_mask)
+        log_probs, counts, _ = module(batch.input_ids, batch.actions, len(batch.returns))
     before = train_sft(
         tiny_model(tokenizer), tokenizer, WINDOWS[:4], tmp_path / "zero", dev=WINDOWS[:4],
         settings=SFTSettings(policy_lr=0.0, lora_dropout=0.0),
