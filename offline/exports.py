@@ -126,7 +126,7 @@ def from_huggingface(table: Any, name: str = "huggingface") -> OfflineDataset:
     """
     try:
         return OfflineDataset([_episode_from_row(row) for row in table], name)
-    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise StorageError(
             f"Reading a Hugging Face dataset: expected the columns of an exported one, got {type(error).__name__}: "
             f"{error}."
