@@ -70,7 +70,11 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     hidden = tmp_path_factory.mktemp("driver")
-    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+    tried = HIDE.format(folder=hidden, command="true")
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(["unshare", "-m", "sh", "-c", tried], capture_output=True, check=False).returncode
+    ):
         pytest.skip("mount namespaces are not allowed on this machine")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
