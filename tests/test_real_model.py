@@ -69,7 +69,7 @@ def test_compare_finishes_is_resumed_after_a_kill_and_replays(api_base: str, tmp
         "--env", "elicit_gym/InfoQuestLLM-v0", "--policy-api-base", api_base, "--scenarios", "three.jsonl", "--repeats", "1",
         "--user-model", f"openai/{model}", "--user-api-base", api_base,
         "--judge-model", f"openai/{model}", "--judge-api-base", api_base,
-        "--max-turns", "2", *(w for seat in ("policy", "user", "judge") for w in (f"--{seat}-max-tokens", "16")), "--concurrency", "2", "--cache", "cache.sqlite",
+        "--judge-mode", "checklist", "--max-turns", "2", *(w for seat in ("policy", "user", "judge") for w in (f"--{seat}-max-tokens", "16")), "--concurrency", "2", "--cache", "cache.sqlite",
         "--prompts", "prompts",
     ]  # fmt: skip
     process = start_cli(*options, "--out", "run", cwd=tmp_path)
