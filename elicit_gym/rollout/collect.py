@@ -60,9 +60,9 @@ def collect_episodes(
         seed: the base seed. Each episode's seeds derive from (seed, scenario, repeat), so that the records do not
             depend on `concurrency`.
         concurrency: the number of conversations at once, of all workers together; a cluster's actors have at least one
-            each. Those of a policy that calls models over a network go at their
-            own pace; those of a local model (`BatchPolicy`) go in lock-step and are answered in batches; scripted
-            episodes go to processes if there are at least a thousand.
+            each. Those of a policy that calls models over a network go at their own pace; those of a local model
+            (`BatchPolicy`) go in lock-step and are answered in batches; scripted episodes go to processes if there are
+            at least a thousand.
         backend: what runs the episodes elsewhere, such as `elicit_gym.rollout.ray_backend.RayBackend`.
         out: a folder to write ``episodes.jsonl`` and ``manifest.json`` to.
         resume: continue the run in `out`; its finished episodes are not made again.

@@ -47,22 +47,27 @@ def test_it_learns_and_a_last_batch_of_one_is_no_nan(run: tuple[Path, dict[str, 
     assert log["evaluations"][-1]["nll_per_token"] < log["evaluations"][0]["nll_per_token"]
 
 
-def test_a_killed_run_resumed_equals_an_unbroken_one(
-    run: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def die_after(last: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a training be killed as soon as the checkpoint of this step is written."""
     original = awr_run.write_checkpoint
 
-    def die_after(folder: Path, step: int, *rest: Any) -> Path:
+    def write(folder: Path, step: int, *rest: Any) -> Path:
         written = original(folder, step, *rest)
-        if step == 4:
+        if step == last:
             raise KeyboardInterrupt
         return written
 
+    monkeypatch.setattr(awr_run, "write_checkpoint", write)
+
+
+def test_a_killed_run_resumed_equals_an_unbroken_one(
+    run: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokenizer = tiny_tokenizer()
-    monkeypatch.setattr(awr_run, "write_checkpoint", die_after)
+    die_after(4, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], settings=FAST)
-    monkeypatch.setattr(awr_run, "write_checkpoint", original)
+    monkeypatch.undo()
     (tmp_path / "checkpoints" / "step-000005.part").mkdir()  # a half-written one counts for nothing
     resumed = train_awr(
         tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path, dev=WINDOWS[:4], settings=FAST, resume=True
@@ -268,18 +273,10 @@ def test_a_kill_between_two_updates_of_many_batches_changes_nothing(
     tokenizer = tiny_tokenizer()
     settings = replace(FAST, batch_size=1, gradient_accumulation_steps=5, save_every=1)
     whole = train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path / "whole", settings=settings)
-    original = awr_run.write_checkpoint
-
-    def die_after(folder: Path, step: int, *rest: Any) -> Path:
-        written = original(folder, step, *rest)
-        if step == 3:
-            raise KeyboardInterrupt
-        return written
-
-    monkeypatch.setattr(awr_run, "write_checkpoint", die_after)
+    die_after(3, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path / "cut", settings=settings)
-    monkeypatch.setattr(awr_run, "write_checkpoint", original)
+    monkeypatch.undo()
     cut = train_awr(tiny_model(tokenizer), tokenizer, WINDOWS, tmp_path / "cut", settings=settings, resume=True)
     assert len(cut["steps"]) == len(whole["steps"]) == 5
     for ours, theirs in zip(cut["steps"], whole["steps"], strict=True):
